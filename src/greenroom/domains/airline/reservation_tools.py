@@ -1,0 +1,268 @@
+"""The airline tools that change something.
+
+What an agent sees of them is Tau Bench's to the letter: the order of the checks decides which error
+is shown, and where a later step fails, the earlier ones stay done. Seats are checked, never taken.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from greenroom.domains.airline.parameters import (
+    Cabin,
+    Flight,
+    Passenger,
+    Payment,
+    PaymentId,
+    ReservationId,
+    UserId,
+)
+from greenroom.domains.tools import Toolset
+from greenroom.domains.world import Record, World
+
+tools = Toolset()
+
+NOW = "2024-05-15T15:00:00"
+NEW_RESERVATION_IDS = ("HATHAT", "HATHAU", "HATHAV")
+NEW_CERTIFICATE_IDS = ("certificate_3221322", "certificate_3221323", "certificate_3221324")
+INSURANCE_PRICE = 30
+BAGGAGE_PRICE = 50
+
+
+@tools.add(writes=True)
+def book_reservation(
+    world: World,
+    user_id: UserId,
+    origin: Annotated[str, "The airport where the journey begins, three letters."],
+    destination: Annotated[str, "The airport where the journey leads, three letters."],
+    flight_type: Literal["one_way", "round_trip"],
+    cabin: Cabin,
+    flights: Annotated[list[Flight], "Every flight of the journey, in order."],
+    passengers: Annotated[list[Passenger], "Everybody who flies."],
+    payment_methods: Annotated[list[Payment], "What pays for it; the amounts make up the price."],
+    total_baggages: Annotated[int, "How many bags are checked in."],
+    nonfree_baggages: Annotated[int, "How many of them have to be paid for."],
+    insurance: Literal["yes", "no"],
+) -> str:
+    """Book a journey for a traveller, once they have confirmed every detail."""
+    reservations, users = world["reservations"], world["users"]
+    if user_id not in users:
+        return "Error: user not found"
+    unused = (new_id for new_id in NEW_RESERVATION_IDS if new_id not in reservations)
+    reservation_id = next(unused, NEW_RESERVATION_IDS[-1])
+
+    total = 0
+    for flight in flights:
+        fare, problem = _fare(world, flight, cabin, passengers)
+        if problem:
+            return problem
+        flight.update(fare)  # pyright: ignore[reportCallIssue, reportArgumentType]
+        total += fare["price"] * len(passengers)
+    if insurance == "yes":
+        total += INSURANCE_PRICE * len(passengers)
+    total += BAGGAGE_PRICE * nonfree_baggages
+
+    methods = users.read(user_id)["payment_methods"]
+    for payment in payment_methods:
+        payment_id, amount = payment["payment_id"], payment["amount"]
+        if payment_id not in methods:
+            return f"Error: payment method {payment_id} not found"
+        method = methods[payment_id]
+        if method["source"] in ("gift_card", "certificate") and method["amount"] < amount:
+            return f"Error: not enough balance in payment method {payment_id}"
+    paid = sum(payment["amount"] for payment in payment_methods)
+    if paid != total:
+        return f"Error: payment amount does not add up, total price is {total}, but paid {paid}"
+
+    user = users[user_id]
+    methods = user["payment_methods"]
+    for payment in payment_methods:
+        payment_id = payment["payment_id"]
+        if methods[payment_id]["source"] == "gift_card":
+            methods[payment_id]["amount"] -= payment["amount"]
+        elif methods[payment_id]["source"] == "certificate":
+            del methods[payment_id]
+    reservation: Record = {
+        "reservation_id": reservation_id,
+        "user_id": user_id,
+        "origin": origin,
+        "destination": destination,
+        "flight_type": flight_type,
+        "cabin": cabin,
+        "flights": flights,
+        "passengers": passengers,
+        "payment_history": payment_methods,
+        "created_at": NOW,
+        "total_baggages": total_baggages,
+        "nonfree_baggages": nonfree_baggages,
+        "insurance": insurance,
+    }
+    reservations[reservation_id] = reservation
+    user["reservations"].append(reservation_id)
+    return json.dumps(reservation)
+
+
+@tools.add(writes=True)
+def cancel_reservation(world: World, reservation_id: ReservationId) -> str:
+    """Cancel a whole reservation and reverse its payments, once the traveller confirms."""
+    reservations = world["reservations"]
+    if reservation_id not in reservations:
+        return "Error: reservation not found"
+    reservation = reservations[reservation_id]
+    history = reservation["payment_history"]
+    history.extend([_payment(paid["payment_id"], -paid["amount"]) for paid in history])
+    reservation["status"] = "cancelled"
+    return json.dumps(reservation)
+
+
+@tools.add(writes=True)
+def update_reservation_baggages(
+    world: World,
+    reservation_id: ReservationId,
+    total_baggages: Annotated[int, "How many bags are checked in from now on."],
+    nonfree_baggages: Annotated[int, "How many of them have to be paid for."],
+    payment_id: PaymentId,
+) -> str:
+    """Change the checked bags of a reservation, once the traveller confirms."""
+    reservations = world["reservations"]
+    if reservation_id not in reservations:
+        return "Error: reservation not found"
+    reservation = reservations[reservation_id]
+    price = BAGGAGE_PRICE * max(0, nonfree_baggages - reservation["nonfree_baggages"])
+    problem = _payment_problem(world, reservation, payment_id, price)
+    if problem:
+        return problem
+    reservation["total_baggages"] = total_baggages
+    reservation["nonfree_baggages"] = nonfree_baggages
+    _charge(world, reservation, payment_id, price)
+    return json.dumps(reservation)
+
+
+@tools.add(writes=True)
+def update_reservation_flights(
+    world: World,
+    reservation_id: ReservationId,
+    cabin: Cabin,
+    flights: Annotated[
+        list[Flight], "Every flight of the changed journey, those that stay the same included."
+    ],
+    payment_id: PaymentId,
+) -> str:
+    """Change the flights or the cabin of a reservation, once the traveller confirms.
+
+    The difference in price is charged or refunded. The rules of the policy are not checked here.
+    """
+    reservations = world["reservations"]
+    if reservation_id not in reservations:
+        return "Error: reservation not found"
+    reservation = reservations[reservation_id]
+    passengers = reservation["passengers"]
+    price = 0
+    for flight in flights:
+        fare = _fare_paid(reservation, flight, cabin)
+        if fare is None:
+            fare, problem = _fare(world, flight, cabin, passengers)
+            if problem:
+                return problem
+        price += fare["price"] * len(passengers)
+        flight.update(fare)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    price -= sum(flight["price"] for flight in reservation["flights"]) * len(passengers)
+    problem = _payment_problem(world, reservation, payment_id, price)
+    if problem:
+        return problem
+    # The cabin itself stays as it was booked: Tau Bench prices it and leaves it there.
+    reservation["flights"] = flights
+    _charge(world, reservation, payment_id, price)
+    return json.dumps(reservation)
+
+
+@tools.add(writes=True)
+def update_reservation_passengers(
+    world: World,
+    reservation_id: ReservationId,
+    passengers: Annotated[list[Passenger], "Everybody who flies; as many as before."],
+) -> str:
+    """Replace the passengers of a reservation, once the traveller confirms."""
+    reservations = world["reservations"]
+    if reservation_id not in reservations:
+        return "Error: reservation not found"
+    reservation = reservations[reservation_id]
+    if len(passengers) != len(reservation["passengers"]):
+        return "Error: number of passengers does not match"
+    reservation["passengers"] = passengers
+    return json.dumps(reservation)
+
+
+@tools.add(writes=True)
+def send_certificate(
+    world: World, user_id: UserId, amount: Annotated[float, "What the certificate is worth."]
+) -> str:
+    """Send a traveller a certificate. It is money: be sure that the policy grants it."""
+    users = world["users"]
+    if user_id not in users:
+        return "Error: user not found"
+    methods = users[user_id]["payment_methods"]
+    for payment_id in NEW_CERTIFICATE_IDS:
+        if payment_id not in methods:
+            methods[payment_id] = {"source": "certificate", "amount": amount, "id": payment_id}
+            return f"Certificate {payment_id} added to user {user_id} with amount {amount}."
+    # Tau Bench answers a fourth certificate with nothing at all, which breaks its own episode.
+    return f"Error: user {user_id} cannot get another certificate"
+
+
+def _fare(
+    world: World, flight: Any, cabin: Any, passengers: Any
+) -> tuple[Record, str | None]:
+    number, timetable = flight["flight_number"], world["flights"]
+    if number not in timetable:
+        return {}, f"Error: flight {number} not found"
+    scheduled = timetable.read(number)
+    if flight["date"] not in scheduled["dates"]:
+        return {}, f"Error: flight {number} not found on date {flight['date']}"
+    day = scheduled["dates"][flight["date"]]
+    if day["status"] != "available":
+        return {}, f"Error: flight {number} not available on date {flight['date']}"
+    if day["available_seats"][cabin] < len(passengers):
+        return {}, f"Error: not enough seats on flight {number}"
+    return {
+        "price": day["prices"][cabin],
+        "origin": scheduled["origin"],
+        "destination": scheduled["destination"],
+    }, None
+
+
+def _fare_paid(reservation: Record, flight: Any, cabin: Any) -> Record | None:
+    # A flight that is kept in the same cabin keeps the price that was paid for it.
+    kept = [
+        booked
+        for booked in reservation["flights"]
+        if booked["flight_number"] == flight["flight_number"]
+        and booked["date"] == flight["date"]
+        and cabin == reservation["cabin"]
+    ]
+    return {key: kept[0][key] for key in ("price", "origin", "destination")} if kept else None
+
+
+def _payment_problem(world: World, reservation: Record, payment_id: Any, price: Any) -> str | None:
+    methods = world["users"].read(reservation["user_id"])["payment_methods"]
+    if payment_id not in methods:
+        return "Error: payment method not found"
+    method = methods[payment_id]
+    if method["source"] == "certificate":
+        return "Error: certificate cannot be used to update reservation"
+    if method["source"] == "gift_card" and method["amount"] < price:
+        return "Error: gift card balance is not enough"
+    return None
+
+
+def _charge(world: World, reservation: Record, payment_id: str, price: Any) -> None:
+    users, user_id = world["users"], reservation["user_id"]
+    if users.read(user_id)["payment_methods"][payment_id]["source"] == "gift_card":
+        users[user_id]["payment_methods"][payment_id]["amount"] -= price
+    if price != 0:
+        reservation["payment_history"].append(_payment(payment_id, price))
+
+
+def _payment(payment_id: str, amount: Any) -> Record:
+    return {"payment_id": payment_id, "amount": amount}

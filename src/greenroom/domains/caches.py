@@ -1,0 +1,36 @@
+"""Where packs are kept that were fetched once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from greenroom.errors import DataError
+
+CACHE_VARIABLE = "GREENROOM_CACHE"
+
+
+def pack_cache() -> Path:
+    """The directory of the pulled packs: in the user's cache, or below GREENROOM_CACHE."""
+    chosen = os.environ.get(CACHE_VARIABLE)
+    root = Path(chosen) if chosen else user_cache_path("greenroom", appauthor=False)
+    return root / "packs"
+
+
+def pulled_packs() -> list[str]:
+    """The names of the packs that were pulled."""
+    cache = pack_cache()
+    return sorted(path.name for path in cache.iterdir() if path.is_dir()) if cache.is_dir() else []
+
+
+def pulled_pack(name: str) -> Path:
+    """The directory of a pulled pack."""
+    names = pulled_packs()
+    if name not in names:
+        raise DataError(
+            f"There is no directory '{name}' and no pulled pack of that name "
+            f"(pulled: {', '.join(names) or 'none'}). 'greenroom data pull tau2' fetches one."
+        )
+    return pack_cache() / name

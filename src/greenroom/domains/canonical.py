@@ -1,0 +1,45 @@
+"""One canonical text per record, with Tau Bench's own notion of equality.
+
+Tau Bench compares databases by the hash of a canonical text: mappings become key-sorted pairs and
+lists become tuples before Python prints them. So `1` and `1.0` differ, an empty list equals an
+empty mapping, and the order of keys does not matter. Scores can only agree with Tau Bench if
+Greenroom compares records the same way.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+def canonical_text(value: Any) -> str:
+    """The text that two values share exactly when Tau Bench holds them for equal."""
+    return repr(_ordered(value))
+
+
+def _ordered(value: Any) -> Any:
+    kind = type(value)
+    if kind is dict:
+        return tuple([(key, _ordered(value[key])) for key in sorted(value)])
+    if kind is list:
+        return tuple([_ordered(item) for item in value])
+    if isinstance(value, dict):
+        return _ordered(dict(value))  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(value, (set, frozenset)):
+        return tuple(sorted(_ordered(item) for item in value))  # pyright: ignore
+    return value
+
+
+def database_hash(tables: Mapping[str, Iterable[tuple[str, str]]]) -> str:
+    """Tau Bench's hash of a whole database, from the canonical text of each of its records."""
+    body = _pairs((name, _pairs(sorted(records))) for name, records in sorted(tables.items()))
+    return sha256(body.encode()).hexdigest()
+
+
+def _pairs(pairs: Iterable[tuple[str, str]]) -> str:
+    # What repr() prints for a tuple of (key, value) pairs whose values are already printed.
+    texts = [f"({key!r}, {text})" for key, text in pairs]
+    return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"

@@ -1,0 +1,99 @@
+"""A domain ready to be played: tools over a pack's database, policy and tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from greenroom.domains.actions import RESPOND, Action
+from greenroom.domains.packs import DEFAULT_SPLIT, Pack
+from greenroom.domains.plugins import find_pack, find_plugin
+from greenroom.domains.world import Changes, World
+from greenroom.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from greenroom.domains.tasks import Task
+    from greenroom.domains.tools import ToolInfo, Toolset
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An action that did not go through: where it stands in the task, and what came back."""
+
+    index: int
+    observation: str
+
+
+@dataclass(frozen=True)
+class GroundTruth:
+    """What a task's actions leave behind."""
+
+    world: World
+    changes: Changes
+    failures: tuple[Failure, ...]
+
+
+class Domain:
+    """Tools, database, policy and tasks under one name."""
+
+    def __init__(self, tools: Toolset, pack: Pack) -> None:
+        self.name = pack.domain
+        self.tools = tools
+        self.pack = pack
+        self._truths: dict[tuple[str, int], GroundTruth] = {}
+
+    @property
+    def policy(self) -> str:
+        """What an agent has to go by, in words."""
+        return self.pack.policy
+
+    @cached_property
+    def tool_infos(self) -> list[ToolInfo]:
+        """The tools' schemas: the pack's own descriptions where it has them."""
+        return list(self.pack.tool_infos) or self.tools.infos
+
+    def tasks(self, split: str = DEFAULT_SPLIT) -> tuple[Task, ...]:
+        """The tasks of a split."""
+        return self.pack.tasks(split)
+
+    def task(self, index: int, split: str = DEFAULT_SPLIT) -> Task:
+        """One task, by its place in the split."""
+        tasks = self.tasks(split)
+        if not 0 <= index < len(tasks):
+            raise InputError(
+                f"There is no task {index}: {self.name}'s split '{split}' has the tasks 0 to "
+                f"{len(tasks) - 1}."
+            )
+        return tasks[index]
+
+    def ground_truth(self, index: int, split: str = DEFAULT_SPLIT) -> GroundTruth:
+        """What the actions of a task leave behind; worked out once, shared by all its episodes."""
+        truth = self._truths.get((split, index))
+        if truth is None:
+            truth = self._truths[split, index] = self.play_out(self.task(index, split).actions)
+        return truth
+
+    def play_out(self, actions: Iterable[Action]) -> GroundTruth:
+        """Run actions on a fresh world; what only talks or ends the conversation is passed over."""
+        world = World(self.pack.base)
+        failures: list[Failure] = []
+        for index, action in enumerate(actions):
+            tool = self.tools.get(action.name)
+            if tool is None:
+                if action.name != RESPOND:
+                    failures.append(Failure(index, f"Unknown action {action.name}"))
+            elif not tool.ends_episode:
+                result = tool.call(world, action.kwargs)
+                if result.problem or result.observation.startswith("Error"):
+                    failures.append(Failure(index, result.observation))
+        return GroundTruth(world, world.changes(), tuple(failures))
+
+
+def load_domain(name: str, data: Path | str | None = None) -> Domain:
+    """A domain with its data: a pack directory, a pulled pack's name, or what it ships with."""
+    plugin = find_plugin(name)
+    return Domain(plugin.tools, find_pack(plugin, data))

@@ -1,0 +1,94 @@
+"""Writing packs: a directory appears whole or not at all."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from greenroom.domains.packs import Pack, PackInfo
+from greenroom.errors import DataError, InputError
+
+if TYPE_CHECKING:
+    from greenroom.domains.tasks import Task
+    from greenroom.domains.world import Record
+
+
+def pack_in_memory(
+    info: PackInfo,
+    domain: str,
+    *,
+    tables: Mapping[str, Mapping[str, Record]],
+    tasks: Mapping[str, Sequence[Task]],
+    policy: str,
+    rules: Sequence[str] = (),
+) -> Pack:
+    """A pack of data that is at hand already."""
+    return Pack(
+        info=info,
+        domain=domain,
+        load_tables=lambda: tables,
+        load_tasks=lambda split: tuple(tasks[split]),
+        splits=tuple(tasks),
+        policy=policy,
+        rules=tuple(rules),
+    )
+
+
+def write_pack(directory: Path, packs: Sequence[Pack], *, replace: bool = False) -> None:
+    """Write packs of one source as a pack directory, a folder per domain.
+
+    Everything is written beside its destination first and moved there at the end. A directory that
+    exists already is only replaced when asked to, and only if it is empty or a pack itself.
+    """
+    check_destination(directory, replace=replace)
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".greenroom-") as scratch:
+            fresh = Path(scratch) / "pack"
+            _write_json(fresh / "pack.json", packs[0].info.model_dump())
+            for pack in packs:
+                _write_domain(fresh / pack.domain, pack)
+            if directory.exists():
+                directory.rename(Path(scratch) / "replaced")
+            fresh.rename(directory)
+    except OSError as error:
+        raise DataError(f"{directory} cannot be written: {error.strerror}.") from error
+
+
+def check_destination(directory: Path, *, replace: bool = False) -> None:
+    """Raise unless a pack may be written to the directory."""
+    if not directory.exists():
+        return
+    if not directory.is_dir():
+        raise InputError(f"{directory} is a file: name a directory to write the pack to.")
+    if not any(directory.iterdir()):
+        return
+    if not (directory / "pack.json").exists():
+        raise InputError(f"{directory} is not empty and no pack: name another directory.")
+    if not replace:
+        raise InputError(f"{directory} holds a pack already: name another, or pass --replace.")
+
+
+def _write_domain(root: Path, pack: Pack) -> None:
+    for table, records in pack.load_tables().items():
+        _write_json(root / "db" / f"{table}.json", dict(records))
+    for split in pack.splits:
+        tasks = [task.to_json() for task in pack.tasks(split)]
+        _write_json(root / "tasks" / f"{split}.json", tasks)
+    (root / "policy.md").write_text(pack.policy, encoding="utf-8")
+    if pack.rules:
+        _write_json(root / "rules.json", list(pack.rules))
+    if pack.tool_infos:
+        _write_json(root / "tools.json", list(pack.tool_infos))
+
+
+def _write_json(path: Path, value: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(orjson.dumps(value, option=orjson.OPT_INDENT_2))
+
+
+__all__ = ["check_destination", "pack_in_memory", "write_pack"]

@@ -1,0 +1,177 @@
+"""Packs: the data of a domain, wherever it comes from.
+
+A pack directory holds one folder per domain, as the official Tau Bench data is laid out here:
+
+    pack.json                       name, version, source, licence (optional)
+    retail/db/{table}.json          records by id
+    retail/tasks/{split}.json       a list of tasks
+    retail/policy.md                what the agent has to go by
+    retail/tools.json               tool descriptions (optional: the domain has its own)
+    retail/rules.json               a list of rules (optional)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from greenroom.domains.tasks import Task, parse_tasks
+from greenroom.domains.tools import ToolInfo
+from greenroom.domains.world import Base, Record
+from greenroom.errors import DataError, UnknownName
+
+DEFAULT_SPLIT = "test"
+
+
+class PackInfo(BaseModel):
+    """Where a pack comes from: shown with every result that was measured on it."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: str
+    version: str
+    source: str
+    licence: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pack:
+    """The data of one domain; tables, tasks and texts are loaded when they are first asked for."""
+
+    info: PackInfo
+    domain: str
+    load_tables: Callable[[], Mapping[str, Mapping[str, Record]]]
+    load_tasks: Callable[[str], tuple[Task, ...]]
+    splits: tuple[str, ...]
+    policy: str
+    rules: tuple[str, ...] = ()
+    tool_infos: tuple[ToolInfo, ...] = ()
+    _tasks: dict[str, tuple[Task, ...]] = field(
+        default_factory=dict[str, tuple[Task, ...]], repr=False, compare=False
+    )
+
+    @cached_property
+    def base(self) -> Base:
+        """The database, loaded once and shared by every environment."""
+        return Base(self.load_tables())
+
+    def tasks(self, split: str = DEFAULT_SPLIT) -> tuple[Task, ...]:
+        """The tasks of a split, loaded once."""
+        if split not in self.splits:
+            raise UnknownName("split", split, self.splits)
+        if split not in self._tasks:
+            self._tasks[split] = self.load_tasks(split)
+        return self._tasks[split]
+
+
+def load_pack(directory: Path, domain: str) -> Pack:
+    """The pack of a domain in a directory. Everything that tools will rely on is checked here."""
+    root = directory / domain
+    if not _is_directory(directory):
+        raise DataError(f"{directory} is not a directory: --data takes the directory of a pack.")
+    if not _is_directory(root):
+        known = sorted(path.parent.name for path in directory.glob("*/db"))
+        raise DataError(
+            f"{directory} has no '{domain}' data (found: {', '.join(known) or 'no domain'}). "
+            "A pack directory has a folder per domain with db/, tasks/ and policy.md."
+        )
+    tables = _files(root / "db")
+    tasks = _files(root / "tasks")
+    rules_file, tools_file = root / "rules.json", root / "tools.json"
+    return Pack(
+        info=_pack_info(directory, [*tables.values(), *tasks.values()]),
+        domain=domain,
+        load_tables=lambda: {name: _read_table(path) for name, path in tables.items()},
+        load_tasks=lambda split: parse_tasks(read_json(tasks[split], list), tasks[split]),
+        splits=tuple(tasks),
+        policy=read_text(root / "policy.md"),
+        rules=tuple(read_json(rules_file, list)) if rules_file.exists() else (),
+        tool_infos=tuple(read_json(tools_file, list)) if tools_file.exists() else (),
+    )
+
+
+def read_json(path: Path, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
+    """A JSON file's content; a broken one is reported with the place where it breaks."""
+    try:
+        value = orjson.loads(_read_bytes(path))
+    except orjson.JSONDecodeError as error:
+        raise DataError(
+            f"{path} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+        ) from error
+    if not isinstance(value, kind):
+        expected = "a list" if kind is list else "an object"
+        raise DataError(f"{path} should hold {expected}, but holds {type(value).__name__}.")
+    return value
+
+
+def read_text(path: Path) -> str:
+    """A text file's content."""
+    try:
+        return _read_bytes(path).decode()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 text: {error.reason}.") from error
+
+
+def _read_table(path: Path) -> Mapping[str, Record]:
+    table: dict[str, Any] = read_json(path, dict)
+    for key, record in table.items():
+        if not isinstance(record, dict):
+            raise DataError(f"{path}: record '{key}' should be an object, but is {record!r:.40}.")
+    return table
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise DataError(f"{path} is missing.") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _is_directory(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except PermissionError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _files(directory: Path) -> dict[str, Path]:
+    try:
+        found = {path.stem: path for path in sorted(directory.iterdir()) if path.suffix == ".json"}
+    except FileNotFoundError as error:
+        raise DataError(f"{directory} is missing.") from error
+    except OSError as error:
+        raise DataError(f"{directory} cannot be read: {error.strerror}.") from error
+    if not found:
+        raise DataError(f"{directory} holds no .json file.")
+    return found
+
+
+def _pack_info(directory: Path, files: list[Path]) -> PackInfo:
+    path = directory / "pack.json"
+    if path.exists():
+        try:
+            return PackInfo.model_validate(read_json(path, dict))
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise DataError(f"{path}: {first['loc'][0]}: {first['msg']}.") from error
+    # No word about itself: its content is its version.
+    digest = sha256()
+    for file in sorted(files):
+        digest.update(_read_bytes(file))
+    licence = directory / "LICENSE"
+    return PackInfo(
+        name=directory.resolve().name,
+        version=f"sha256:{digest.hexdigest()[:12]}",
+        source=str(directory),
+        licence=read_text(licence).strip().splitlines()[0] if licence.exists() else "unknown",
+    )

@@ -1,0 +1,56 @@
+"""Which domains there are: those that ship and those that others bring by entry point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from greenroom.domains.caches import pulled_pack
+from greenroom.domains.packs import Pack, load_pack
+from greenroom.errors import DataError, InputError, UnknownName
+
+if TYPE_CHECKING:
+    from greenroom.domains.tools import Toolset
+
+ENTRY_POINTS = "greenroom.domains"
+DATA_VARIABLE = "GREENROOM_DATA"
+
+
+@dataclass(frozen=True)
+class DomainPlugin:
+    """A domain's tools, and the data it ships with, if it ships any."""
+
+    name: str
+    tools: Toolset
+    builtin_pack: Callable[[], Pack] | None = None
+
+
+def domain_names() -> list[str]:
+    """The names of all installed domains."""
+    return sorted(entry.name for entry in entry_points(group=ENTRY_POINTS))
+
+
+def find_plugin(name: str) -> DomainPlugin:
+    """The domain of that name."""
+    for entry in entry_points(group=ENTRY_POINTS, name=name):
+        plugin = entry.load()
+        if not isinstance(plugin, DomainPlugin):
+            raise InputError(f"The entry point '{name}' of {ENTRY_POINTS} is no DomainPlugin.")
+        return plugin
+    raise UnknownName("env", name, domain_names())
+
+
+def find_pack(plugin: DomainPlugin, data: Path | str | None = None) -> Pack:
+    """The data to use: a directory, the name of a pulled pack, or what the domain ships with."""
+    if data is not None:
+        directory = Path(data)
+        return load_pack(directory if directory.exists() else pulled_pack(str(data)), plugin.name)
+    if plugin.builtin_pack is None:
+        raise DataError(
+            f"The {plugin.name} domain ships without data: pass --data DIR (or set "
+            f"{DATA_VARIABLE}), or run 'greenroom data pull tau2' and pass --data tau2."
+        )
+    return plugin.builtin_pack()

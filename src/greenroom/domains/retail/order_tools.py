@@ -1,0 +1,278 @@
+"""The retail tools that change orders.
+
+What an agent sees of them is Tau Bench's to the letter: the order of the checks decides which error
+is shown, and where a later step fails, the earlier ones stay done.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from greenroom.domains.retail.parameters import (
+    Address1,
+    Address2,
+    City,
+    Country,
+    OrderId,
+    PaymentMethodId,
+    State,
+    ZipCode,
+    address_record,
+)
+from greenroom.domains.tools import Toolset
+from greenroom.domains.world import Record, World
+
+tools = Toolset()
+
+CANCEL_REASONS = ("no longer needed", "ordered by mistake")
+
+NewItemIds = Annotated[
+    list[str],
+    "The ids of the items to get instead, one for each old item in the same order; each must be "
+    "of the same product as the item it replaces.",
+]
+
+
+@tools.add(writes=True)
+def cancel_pending_order(
+    world: World,
+    order_id: OrderId,
+    reason: Annotated[
+        Literal["no longer needed", "ordered by mistake"], "Why the customer cancels."
+    ],
+) -> str:
+    """Cancel an order that is still pending and refund what was paid, once the customer confirms.
+
+    Gift cards are credited at once, other payment methods within 5 to 7 business days.
+    """
+    orders = world["orders"]
+    if order_id not in orders:
+        return "Error: order not found"
+    order = orders[order_id]
+    if order["status"] != "pending":
+        return "Error: non-pending order cannot be cancelled"
+    if reason not in CANCEL_REASONS:
+        return "Error: invalid reason"
+    refunds: list[Record] = []
+    for payment in order["payment_history"]:
+        method_id, amount = payment["payment_method_id"], payment["amount"]
+        refunds.append(_transaction("refund", amount, method_id))
+        if _is_gift_card_id(method_id):
+            _credit(world, order, method_id, amount)
+    order["status"] = "cancelled"
+    order["cancel_reason"] = reason
+    order["payment_history"].extend(refunds)
+    return json.dumps(order)
+
+
+@tools.add(writes=True)
+def modify_pending_order_address(
+    world: World,
+    order_id: OrderId,
+    address1: Address1,
+    address2: Address2,
+    city: City,
+    state: State,
+    country: Country,
+    zip: ZipCode,  # noqa: A002
+) -> str:
+    """Change where a pending order is sent, once the customer has confirmed the new address."""
+    orders = world["orders"]
+    if order_id not in orders:
+        return "Error: order not found"
+    order = orders[order_id]
+    if order["status"] != "pending":
+        return "Error: non-pending order cannot be modified"
+    order["address"] = address_record(address1, address2, city, state, country, zip)
+    return json.dumps(order)
+
+
+@tools.add(writes=True)
+def modify_pending_order_items(
+    world: World,
+    order_id: OrderId,
+    item_ids: Annotated[list[str], "The ids of the items to replace; an id may occur twice."],
+    new_item_ids: NewItemIds,
+    payment_method_id: PaymentMethodId,
+) -> str:
+    """Replace items of a pending order by others of the same products, once the customer confirms.
+
+    This can be done once per order, so gather every change first.
+    """
+    orders = world["orders"]
+    if order_id not in orders:
+        return "Error: order not found"
+    order = orders[order_id]
+    if order["status"] != "pending":
+        return "Error: non-pending order cannot be modified"
+    difference, problem = _price_difference(world, order, item_ids, new_item_ids)
+    if problem:
+        return problem
+    methods = _payment_methods(world, order)
+    if payment_method_id not in methods:
+        return "Error: payment method not found"
+    method = methods[payment_method_id]
+    if method["source"] == "gift_card" and method["balance"] < difference:
+        return "Error: insufficient gift card balance to pay for the new item"
+
+    kind = "payment" if difference > 0 else "refund"
+    order["payment_history"].append(_transaction(kind, abs(difference), payment_method_id))
+    if method["source"] == "gift_card":
+        _credit(world, order, payment_method_id, -difference)
+    for item_id, new_item_id in zip(item_ids, new_item_ids, strict=False):
+        item = _item(order, item_id)
+        variant = world["products"].read(item["product_id"])["variants"][new_item_id]
+        item["item_id"] = new_item_id
+        item["price"] = variant["price"]
+        item["options"] = variant["options"]
+    order["status"] = "pending (item modified)"
+    return json.dumps(order)
+
+
+@tools.add(writes=True)
+def modify_pending_order_payment(
+    world: World, order_id: OrderId, payment_method_id: PaymentMethodId
+) -> str:
+    """Pay a pending order by another method, once the customer has confirmed it."""
+    orders = world["orders"]
+    if order_id not in orders:
+        return "Error: order not found"
+    order = orders[order_id]
+    if order["status"] != "pending":
+        return "Error: non-pending order cannot be modified"
+    methods = _payment_methods(world, order)
+    if payment_method_id not in methods:
+        return "Error: payment method not found"
+    history = order["payment_history"]
+    if len(history) > 1 or history[0]["transaction_type"] != "payment":
+        return "Error: there should be exactly one payment for a pending order"
+    old_method_id, amount = history[0]["payment_method_id"], history[0]["amount"]
+    if old_method_id == payment_method_id:
+        return "Error: the new payment method should be different from the current one"
+    method = methods[payment_method_id]
+    if method["source"] == "gift_card" and method["balance"] < amount:
+        return "Error: insufficient gift card balance to pay for the order"
+
+    history.append(_transaction("payment", amount, payment_method_id))
+    history.append(_transaction("refund", amount, old_method_id))
+    if method["source"] == "gift_card":
+        _credit(world, order, payment_method_id, -amount)
+    if _is_gift_card_id(old_method_id):
+        _credit(world, order, old_method_id, amount)
+    return json.dumps(order)
+
+
+@tools.add(writes=True)
+def return_delivered_order_items(
+    world: World,
+    order_id: OrderId,
+    item_ids: Annotated[list[str], "The ids of the items to send back; an id may occur twice."],
+    payment_method_id: PaymentMethodId,
+) -> str:
+    """Ask for the return of items of a delivered order, once the customer confirms.
+
+    The money goes to the method that paid for the order, or to a gift card.
+    """
+    orders = world["orders"]
+    if order_id not in orders:
+        return "Error: order not found"
+    order = orders[order_id]
+    if order["status"] != "delivered":
+        return "Error: non-delivered order cannot be returned"
+    if payment_method_id not in _payment_methods(world, order):
+        return "Error: payment method not found"
+    paid_by = order["payment_history"][0]["payment_method_id"]
+    if not _is_gift_card_id(payment_method_id) and payment_method_id != paid_by:
+        return (
+            "Error: payment method should be either the original payment method or a gift card"
+        )
+    for _ in _missing_items(order, item_ids):
+        return "Error: some item not found"
+    order["status"] = "return requested"
+    order["return_items"] = sorted(item_ids)
+    order["return_payment_method_id"] = payment_method_id
+    return json.dumps(order)
+
+
+@tools.add(writes=True)
+def exchange_delivered_order_items(
+    world: World,
+    order_id: OrderId,
+    item_ids: Annotated[list[str], "The ids of the items to give back; an id may occur twice."],
+    new_item_ids: NewItemIds,
+    payment_method_id: PaymentMethodId,
+) -> str:
+    """Exchange items of a delivered order for others of the same products, once confirmed.
+
+    A delivered order can be exchanged or returned once, so gather every item first.
+    """
+    orders = world["orders"]
+    if order_id not in orders:
+        return "Error: order not found"
+    order = orders[order_id]
+    if order["status"] != "delivered":
+        return "Error: non-delivered order cannot be exchanged"
+    difference, problem = _price_difference(world, order, item_ids, new_item_ids)
+    if problem:
+        return problem
+    difference = round(difference, 2)
+    methods = _payment_methods(world, order)
+    if payment_method_id not in methods:
+        return "Error: payment method not found"
+    method = methods[payment_method_id]
+    if method["source"] == "gift_card" and method["balance"] < difference:
+        return "Error: insufficient gift card balance to pay for the price difference"
+    order["status"] = "exchange requested"
+    order["exchange_items"] = sorted(item_ids)
+    order["exchange_new_items"] = sorted(new_item_ids)
+    order["exchange_payment_method_id"] = payment_method_id
+    order["exchange_price_difference"] = difference
+    return json.dumps(order)
+
+
+def _price_difference(
+    world: World, order: Record, item_ids: Any, new_item_ids: Any
+) -> tuple[Any, str | None]:
+    # Adds up in the order of the items: sums of floats depend on it.
+    for item_id in _missing_items(order, item_ids):
+        return 0, f"Error: {item_id} not found"
+    if len(item_ids) != len(new_item_ids):
+        return 0, "Error: the number of items to be exchanged should match"
+    difference = 0
+    for item_id, new_item_id in zip(item_ids, new_item_ids, strict=False):
+        item = _item(order, item_id)
+        variants = world["products"].read(item["product_id"])["variants"]
+        if not (new_item_id in variants and variants[new_item_id]["available"]):
+            return 0, f"Error: new item {new_item_id} not found or available"
+        difference += variants[new_item_id]["price"] - item["price"]
+    return difference, None
+
+
+def _missing_items(order: Record, item_ids: Any) -> Iterator[Any]:
+    ordered = [item["item_id"] for item in order["items"]]
+    for item_id in item_ids:
+        if item_ids.count(item_id) > ordered.count(item_id):
+            yield item_id
+
+
+def _item(order: Record, item_id: str) -> Record:
+    return [item for item in order["items"] if item["item_id"] == item_id][0]  # noqa: RUF015
+
+
+def _payment_methods(world: World, order: Record) -> dict[str, Record]:
+    return world["users"].read(order["user_id"])["payment_methods"]
+
+
+def _transaction(kind: str, amount: Any, method_id: str) -> Record:
+    return {"transaction_type": kind, "amount": amount, "payment_method_id": method_id}
+
+
+def _is_gift_card_id(method_id: str) -> bool:
+    return "gift_card" in method_id
+
+
+def _credit(world: World, order: Record, method_id: str, amount: Any) -> None:
+    method = world["users"][order["user_id"]]["payment_methods"][method_id]
+    method["balance"] = round(method["balance"] + amount, 2)

@@ -1,0 +1,141 @@
+"""Tasks: what the user wants, what has to be done about it, and which of them to play."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+
+from greenroom.domains.actions import Action
+from greenroom.errors import DataError, InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Task:
+    """An instruction for the user, the ground-truth actions and the outputs the user has to hear."""
+
+    instruction: str
+    actions: tuple[Action, ...] = ()
+    outputs: tuple[str, ...] = ()
+    user_id: str = ""
+    annotator: str | None = None
+    id: str | None = None
+    """The task's name where it comes from, if it has one there."""
+    unscored: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Criteria of the source that are not scored here, by kind."""
+
+    @cached_property
+    def unscored_count(self) -> int:
+        """How many criteria of the source are not scored here."""
+        return sum(len(criteria) for criteria in self.unscored.values())
+
+    def to_json(self) -> dict[str, Any]:
+        """The task as pack files keep it."""
+        record: dict[str, Any] = {
+            "user_id": self.user_id,
+            "instruction": self.instruction,
+            "actions": [{"name": a.name, "kwargs": dict(a.kwargs)} for a in self.actions],
+            "outputs": list(self.outputs),
+        }
+        optional = {
+            "annotator": self.annotator,
+            "id": self.id,
+            "unscored": {kind: list(texts) for kind, texts in self.unscored.items()},
+        }
+        return record | {key: value for key, value in optional.items() if value}
+
+
+class _ActionRecord(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    name: str
+    kwargs: dict[str, Any] = Field(
+        default_factory=dict[str, Any], validation_alias=AliasChoices("kwargs", "arguments")
+    )
+
+
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+_Text = Annotated[str, BeforeValidator(_text)]
+
+
+class _TaskRecord(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    # An instruction may be missing here: `tasks validate` reports it with every other problem.
+    instruction: str = ""
+    actions: list[_ActionRecord] = Field(default_factory=list[_ActionRecord])
+    outputs: list[_Text] = Field(default_factory=list[str])
+    user_id: str = ""
+    annotator: _Text | None = None
+    id: _Text | None = None
+    unscored: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
+
+
+_task_records = TypeAdapter(list[_TaskRecord])
+
+
+def parse_tasks(records: Any, source: Path | str) -> tuple[Task, ...]:
+    """Tasks from the JSON of a task file, older spellings included."""
+    try:
+        parsed = _task_records.validate_python(records)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise DataError(f"{source}: {place}: {first['msg']}.") from error
+    return tuple(
+        Task(
+            instruction=record.instruction,
+            actions=tuple(Action(action.name, action.kwargs) for action in record.actions),
+            outputs=tuple(record.outputs),
+            user_id=record.user_id,
+            annotator=record.annotator,
+            id=record.id,
+            unscored=record.unscored,
+        )
+        for record in parsed
+    )
+
+
+def select_tasks(
+    count: int,
+    *,
+    task_ids: Sequence[int] | None = None,
+    start_index: int = 0,
+    end_index: int = -1,
+    shuffle_seed: int | None = None,
+) -> list[int]:
+    """Indices of the tasks to play: the ids asked for, or a range of all; -1 as end means all.
+
+    >>> select_tasks(5, start_index=1, end_index=4)
+    [1, 2, 3]
+    >>> select_tasks(5, task_ids=[4, 0])
+    [4, 0]
+    """
+    if task_ids:
+        chosen = list(dict.fromkeys(task_ids))
+        outside = [index for index in chosen if not 0 <= index < count]
+        if outside:
+            raise InputError(
+                f"There is no task {outside[0]}: this split has the tasks 0 to {count - 1}."
+            )
+    else:
+        end = count if end_index == -1 else end_index
+        if not 0 <= start_index < end <= count:
+            raise InputError(
+                f"The range {start_index} to {end_index} is not within the {count} tasks of this "
+                "split: use 0 <= start < end, or -1 as the end for all."
+            )
+        chosen = list(range(start_index, end))
+    if shuffle_seed is not None:
+        random.Random(shuffle_seed).shuffle(chosen)  # noqa: S311
+    return chosen

@@ -1,0 +1,207 @@
+"""Tools: plain functions that read and change a world and answer with text.
+
+A tool's schema comes from its signature: the docstring is its description, `Annotated[str, "..."]`
+describes a parameter, `Literal` becomes an enumeration and a `TypedDict` an object. A pack may bring
+descriptions of its own.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+from greenroom.domains.world import World
+
+ToolInfo = dict[str, Any]
+"""A tool as language models are told of it: the chat-completion function schema."""
+
+ToolFunction = TypeVar("ToolFunction", bound=Callable[..., Any])
+
+
+class ToolResult(NamedTuple):
+    """What a call came to; `problem` says why the call was not a valid one, if so."""
+
+    observation: str
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A function of a domain, callable by name with keyword arguments."""
+
+    function: Callable[..., Any]
+    writes: bool = False
+    ends_episode: bool = False
+
+    @cached_property
+    def name(self) -> str:
+        """The name that agents call it by."""
+        return self.function.__name__
+
+    @cached_property
+    def _parameters(self) -> Mapping[str, inspect.Parameter]:
+        world, *parameters = inspect.signature(self.function).parameters.values()
+        return {parameter.name: parameter for parameter in parameters}
+
+    @cached_property
+    def _required(self) -> tuple[str, ...]:
+        empty = inspect.Parameter.empty
+        return tuple(name for name, p in self._parameters.items() if p.default is empty)
+
+    @cached_property
+    def info(self) -> ToolInfo:
+        """The tool's schema, from its signature and docstring."""
+        hints = get_type_hints(self.function, include_extras=True)
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": inspect.cleandoc(self.function.__doc__ or ""),
+                "parameters": {
+                    "type": "object",
+                    "properties": {name: _schema(hints[name]) for name in self._parameters},
+                    "required": list(self._required),
+                },
+            },
+        }
+
+    def call(self, world: World, arguments: Mapping[str, Any]) -> ToolResult:
+        """Run the tool. Nothing that an agent passes makes this raise: it becomes the observation."""
+        mismatch = self._mismatch(arguments)
+        if mismatch is not None:
+            return ToolResult(f"Error: {mismatch}", mismatch)
+        try:
+            # Containers are copied: a tool may keep them in its records, and a record that changes
+            # later must not change the action that was recorded.
+            answer = self.function(world, **{key: _copied(arguments[key]) for key in arguments})
+        except Exception as error:
+            return ToolResult(f"Error: {error}", f"{type(error).__name__}: {error}")
+        return ToolResult(answer if isinstance(answer, str) else json.dumps(answer))
+
+    def _mismatch(self, arguments: Mapping[str, Any]) -> str | None:
+        # Said in the words of Python 3.11 about a Tau Bench tool, whatever Python runs this: agents
+        # and recorded episodes see the same text everywhere.
+        if arguments.keys() == self._parameters.keys():
+            return None
+        tool_class = "".join(part.capitalize() for part in self.name.split("_"))
+        for name in arguments:
+            if name == "data":
+                return f"{tool_class}.invoke() got multiple values for keyword argument 'data'"
+            if name not in self._parameters:
+                return f"{tool_class}.invoke() got an unexpected keyword argument '{name}'"
+        missing = [f"'{name}'" for name in self._required if name not in arguments]
+        if not missing:
+            return None
+        plural = "s" if len(missing) > 1 else ""
+        return (
+            f"{tool_class}.invoke() missing {len(missing)} required positional "
+            f"argument{plural}: {_enumeration(missing)}"
+        )
+
+
+class Toolset(Mapping[str, Tool]):
+    """The tools of a domain, by name.
+
+    >>> tools = Toolset()
+    >>> @tools.add(writes=True)
+    ... def lend_book(world: World, book: Annotated[str, "The book's id."]) -> str:
+    ...     "Lend a book."
+    ...     world["books"][book]["lent"] = True
+    ...     return "ok"
+    >>> tools["lend_book"].info["function"]["parameters"]["required"]
+    ['book']
+    """
+
+    def __init__(self) -> None:
+        self._tools: dict[str, Tool] = {}
+
+    def add(
+        self, *, writes: bool = False, ends_episode: bool = False
+    ) -> Callable[[ToolFunction], ToolFunction]:
+        """Make the decorated function a tool: its first parameter is the world."""
+
+        def register(function: ToolFunction) -> ToolFunction:
+            tool = Tool(function, writes=writes, ends_episode=ends_episode)
+            self._tools[tool.name] = tool
+            return function
+
+        return register
+
+    def include(self, other: Toolset) -> None:
+        """Take over the tools of another set."""
+        self._tools.update(other._tools)
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._tools[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._tools))
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    @property
+    def infos(self) -> list[ToolInfo]:
+        """All schemas, by name."""
+        return [self[name].info for name in self]
+
+
+def _copied(value: Any) -> Any:
+    kind = type(value)
+    if kind is list:
+        return [_copied(item) for item in value]
+    if kind is dict:
+        return {key: _copied(item) for key, item in value.items()}
+    return value
+
+
+def _enumeration(names: list[str]) -> str:
+    if len(names) <= 2:
+        return " and ".join(names)
+    return f"{', '.join(names[:-1])}, and {names[-1]}"
+
+
+_JSON_TYPES: Mapping[Any, str] = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+}
+
+
+def _schema(hint: Any) -> dict[str, Any]:
+    origin = get_origin(hint)
+    if origin is Annotated:
+        inner, description = get_args(hint)[:2]
+        return _schema(inner) | {"description": description}
+    if origin is Literal:
+        return {"type": "string", "enum": list(get_args(hint))}
+    if origin is list:
+        return {"type": "array", "items": _schema(get_args(hint)[0])}
+    if is_typeddict(hint):
+        fields = get_type_hints(hint, include_extras=True)
+        return {
+            "type": "object",
+            "properties": {name: _schema(inner) for name, inner in fields.items()},
+            "required": sorted(hint.__required_keys__, key=list(fields).index),
+        }
+    if hint in _JSON_TYPES:
+        return {"type": _JSON_TYPES[hint]}
+    raise TypeError(f"A tool parameter cannot be of type {hint!r}.")

@@ -1,0 +1,98 @@
+"""Is a task fit to be measured with? Every problem is listed, none stops the search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from greenroom.domains.actions import RESPOND, Action
+from greenroom.domains.packs import DEFAULT_SPLIT
+
+if TYPE_CHECKING:
+    from greenroom.domains.domain import Domain
+    from greenroom.domains.tasks import Task
+
+
+@dataclass(frozen=True)
+class TaskProblem:
+    """Something wrong with a task."""
+
+    task_index: int
+    problem: str
+
+
+def validate_tasks(
+    domain: Domain, split: str = DEFAULT_SPLIT, indices: Sequence[int] | None = None
+) -> list[TaskProblem]:
+    """Check the tasks of a split.
+
+    Each needs an instruction; actions that name known tools with arguments that fit; a ground truth
+    that runs without an error; something that tells an agent which does nothing from one that does
+    its work, unless nothing is to be done; and no twin among the other tasks.
+    """
+    tasks = domain.tasks(split)
+    chosen = range(len(tasks)) if indices is None else indices
+    check = _ArgumentCheck(domain)
+    problems = [
+        TaskProblem(index, problem)
+        for index in chosen
+        for problem in _task_problems(domain, split, index, check)
+    ]
+    problems.extend(_duplicates(tasks, chosen))
+    return sorted(problems, key=lambda problem: problem.task_index)
+
+
+def _task_problems(
+    domain: Domain, split: str, index: int, check: _ArgumentCheck
+) -> Iterator[str]:
+    task = domain.task(index, split)
+    if not task.instruction.strip():
+        yield "has no instruction"
+    for number, action in enumerate(task.actions):
+        yield from (f"action {number} ({action.name}): {text}" for text in check(action))
+    truth = domain.ground_truth(index, split)
+    for failure in truth.failures:
+        action = task.actions[failure.index]
+        yield f"action {failure.index} ({action.name}) fails: {failure.observation}"
+    if not truth.changes and not task.outputs and _wants_something(domain, task):
+        yield "an agent that does nothing would solve it: nothing changes and nothing is to be said"
+
+
+def _wants_something(domain: Domain, task: Task) -> bool:
+    tools = (domain.tools.get(action.name) for action in task.actions)
+    return any(tool is not None and tool.writes for tool in tools)
+
+
+def _duplicates(tasks: Sequence[Task], chosen: Sequence[int]) -> Iterator[TaskProblem]:
+    first: dict[tuple[str, str], int] = {}
+    for index, task in enumerate(tasks):
+        content = (task.instruction, repr([(a.name, dict(a.kwargs)) for a in task.actions]))
+        earlier = first.setdefault(content, index)
+        if earlier != index and index in chosen:
+            yield TaskProblem(index, f"is the same as task {earlier}")
+
+
+class _ArgumentCheck:
+    """Do an action's arguments fit the schema of its tool?"""
+
+    def __init__(self, domain: Domain) -> None:
+        from jsonschema import Draft202012Validator
+
+        self._tools = domain.tools
+        self._validators: dict[str, Any] = {
+            info["function"]["name"]: Draft202012Validator(
+                info["function"]["parameters"] | {"additionalProperties": False}
+            )
+            for info in domain.tool_infos
+        }
+
+    def __call__(self, action: Action) -> Iterator[str]:
+        if action.name == RESPOND:
+            return
+        if action.name not in self._tools or action.name not in self._validators:
+            yield "is no tool of this domain"
+            return
+        for error in self._validators[action.name].iter_errors(dict(action.kwargs)):
+            place = ".".join(str(part) for part in error.absolute_path)
+            yield f"{place}: {error.message}" if place else error.message

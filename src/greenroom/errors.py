@@ -1,0 +1,44 @@
+"""Errors that are meant for people.
+
+GreenroomError
+├── InputError          something the person gave is wrong (exit status 2)
+│   ├── DataError       a pack, task or result file cannot be used
+│   └── UnknownName     a domain, agent strategy, split or task that does not exist
+└── EpisodeOver         a step was taken after the episode had ended
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class GreenroomError(Exception):
+    """Anything that Greenroom reports on purpose; its text is written for the person who reads it."""
+
+
+class InputError(GreenroomError):
+    """What was asked for cannot be done as it was asked; the text says why and what to do."""
+
+
+class DataError(InputError):
+    """A file or directory cannot be used; the text names it."""
+
+
+class UnknownName(InputError):
+    """A name that nothing answers to; the text lists the names there are."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind = kind
+        self.name = name
+        self.known = sorted(known)
+        close = get_close_matches(name, self.known, n=1)
+        hint = f" Did you mean '{close[0]}'?" if close else ""
+        super().__init__(f"Unknown {kind} '{name}'.{hint} Known: {', '.join(self.known) or 'none'}.")
+
+
+class EpisodeOver(GreenroomError):
+    """The episode has ended: no further step is possible before the next reset."""
