@@ -45,6 +45,7 @@ class Domain:
         self.tools = tools
         self.pack = pack
         self._truths: dict[tuple[str, int], GroundTruth] = {}
+        self._decisive: dict[tuple[str, int], tuple[int, ...]] = {}
 
     @property
     def policy(self) -> str:
@@ -76,6 +77,19 @@ class Domain:
         if truth is None:
             truth = self._truths[split, index] = self.play_out(self.task(index, split).actions)
         return truth
+
+    def decisive_actions(self, index: int, split: str = DEFAULT_SPLIT) -> tuple[int, ...]:
+        """Indices of a task's actions without which the database would end up different."""
+        found = self._decisive.get((split, index))
+        if found is None:
+            actions = self.task(index, split).actions
+            changes = self.ground_truth(index, split).changes
+            found = self._decisive[split, index] = tuple(
+                place
+                for place in range(len(actions))
+                if self.play_out(actions[:place] + actions[place + 1 :]).changes != changes
+            )
+        return found
 
     def play_out(self, actions: Iterable[Action]) -> GroundTruth:
         """Run actions on a fresh world; what only talks or ends the conversation is passed over."""

@@ -1,0 +1,23 @@
+"""Agents: one module per strategy, found by name."""
+
+from __future__ import annotations
+
+from greenroom.agents.strategies import (
+    Agent,
+    AgentContext,
+    AgentStrategy,
+    Script,
+    Stage,
+    find_strategy,
+    strategy_names,
+)
+
+__all__ = [
+    "Agent",
+    "AgentContext",
+    "AgentStrategy",
+    "Script",
+    "Stage",
+    "find_strategy",
+    "strategy_names",
+]

@@ -1,0 +1,118 @@
+"""Agents: what they get, what they do, and how a strategy is found by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Protocol
+
+from greenroom.errors import InputError, UnknownName
+
+if TYPE_CHECKING:
+    from greenroom.domains.actions import Action
+    from greenroom.domains.domain import Domain
+    from greenroom.domains.environment import Environment, SimulatedUser
+    from greenroom.domains.tasks import Task
+    from greenroom.domains.tools import ToolInfo
+
+ENTRY_POINTS = "greenroom.agents"
+
+
+class Stage:
+    """The agent's side of an environment: it can act and see what comes back, and nothing else.
+
+    The task, its ground truth and the reward stay on the other side.
+    """
+
+    __slots__ = ("_environment", "opening", "policy", "tool_infos")
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self.opening = environment.opening
+        self.policy = environment.domain.policy
+        self.tool_infos: list[ToolInfo] = environment.domain.tool_infos
+
+    @property
+    def over(self) -> bool:
+        """No further step is possible."""
+        return self._environment.over
+
+    async def step(self, action: Action) -> str:
+        """Do something: the observation."""
+        return (await self._environment.step(action)).observation
+
+
+class Agent(Protocol):
+    """Plays one episode."""
+
+    async def play(self, stage: Stage) -> None:
+        """Step until the episode is over, or until the agent gives up."""
+        ...
+
+
+@dataclass(frozen=True)
+class Script:
+    """What is behind the stage: for agents that know the answer, such as the oracle."""
+
+    domain: Domain
+    split: str
+    task_index: int
+
+    @property
+    def task(self) -> Task:
+        """The task with its ground truth."""
+        return self.domain.task(self.task_index, self.split)
+
+    @property
+    def decisive_actions(self) -> tuple[int, ...]:
+        """Indices of the actions without which the database would end up different."""
+        return self.domain.decisive_actions(self.task_index, self.split)
+
+
+@dataclass(frozen=True)
+class AgentContext:
+    """What an agent is made from, for one episode."""
+
+    task_index: int
+    trial: int
+    seed: int
+    """The run's seed: what an agent draws is a function of this, the task and the trial."""
+    options: Mapping[str, str] = field(default_factory=dict[str, str])
+    script: Script | None = None
+    """Only for strategies that read the script."""
+
+
+@dataclass(frozen=True)
+class AgentStrategy:
+    """How agents of a kind are made; registered by entry point under its name."""
+
+    name: str
+    create: Callable[[AgentContext], Agent]
+    options: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The options that it takes, each with a line about it."""
+    check_options: Callable[[Mapping[str, str]], None] = lambda options: None
+    """Raises InputError for values that will not do, before anything is run."""
+    reads_script: bool = False
+    """It knows the ground truth: a rehearsal aid, not a contestant."""
+    create_user: Callable[[AgentContext], SimulatedUser] | None = None
+    """Set where the agent only makes sense with a user of its own, as a recording does."""
+
+
+def strategy_names() -> list[str]:
+    """The names of all installed strategies."""
+    return sorted(entry.name for entry in entry_points(group=ENTRY_POINTS))
+
+
+def find_strategy(name: str, options: Mapping[str, str] | None = None) -> AgentStrategy:
+    """The strategy of that name, with its options checked."""
+    for entry in entry_points(group=ENTRY_POINTS, name=name):
+        strategy = entry.load()
+        if not isinstance(strategy, AgentStrategy):
+            raise InputError(f"The entry point '{name}' of {ENTRY_POINTS} is no AgentStrategy.")
+        for option in options or {}:
+            if option not in strategy.options:
+                raise UnknownName(f"option of the {name} agent", option, strategy.options)
+        strategy.check_options(options or {})
+        return strategy
+    raise UnknownName("agent strategy", name, strategy_names())

@@ -1,0 +1,83 @@
+"""The synthetic agent: an oracle that fails on purpose, as often as it is told to.
+
+The chance that it solves a task is known exactly, so metrics and intervals can be held against the
+truth. Each outcome is a pure function of seed, task and trial.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+from greenroom.agents.oracle import Oracle, required_script
+from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Script, Stage
+from greenroom.domains.actions import Action
+from greenroom.errors import InputError
+
+OPTIONS = {
+    "success": "chance that a task is solved, 0 to 1 (default 0.8); the mean, if spread is set",
+    "spread": "how much tasks differ, 0 to 1 (default 0): each task gets a chance of its own",
+}
+
+
+def success_probability(options: Mapping[str, str], seed: int, task_index: int) -> float:
+    """The chance that the synthetic agent solves a task."""
+    mean, spread = _share(options, "success", 0.8), _share(options, "spread", 0.0)
+    if spread == 0 or mean in (0, 1):
+        return mean
+    # A beta distribution around the mean; its weight falls from infinite (no spread) to 0.
+    weight = 1 / spread - 1
+    draw = random.Random(f"{seed}/{task_index}")  # noqa: S311
+    if weight == 0:
+        return float(draw.random() < mean)
+    return draw.betavariate(mean * weight, (1 - mean) * weight)
+
+
+class WanderingAgent:
+    """Thinks without end: whatever the task, it runs out of steps."""
+
+    async def play(self, stage: Stage) -> None:
+        while not stage.over:
+            await stage.step(Action("think", {"thought": "Still thinking."}))
+
+
+def _create(context: AgentContext) -> Agent:
+    script = required_script(context)
+    draw = random.Random(f"{context.seed}/{context.task_index}/{context.trial}")  # noqa: S311
+    chance = success_probability(context.options, context.seed, context.task_index)
+    if draw.random() < chance:
+        return Oracle(script.domain, script.task.actions, script.task.outputs)
+    return draw.choice(_ways_to_fail(script, draw))
+
+
+def _ways_to_fail(script: Script, draw: random.Random) -> list[Agent]:
+    task, decisive = script.task, script.decisive_actions
+    ways: list[Agent] = []
+    if decisive:
+        left_out = draw.choice(decisive)
+        actions = [action for index, action in enumerate(task.actions) if index != left_out]
+        ways.append(Oracle(script.domain, actions, task.outputs))
+    if task.outputs:
+        ways.append(Oracle(script.domain, task.actions, ()))
+    return ways or [WanderingAgent()]
+
+
+def _share(options: Mapping[str, str], name: str, default: float) -> float:
+    text = options.get(name, str(default))
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise InputError(f"The synthetic agent's {name} must be a number from 0 to 1, not '{text}'.")
+    return value
+
+
+def _check_options(options: Mapping[str, str]) -> None:
+    for name in OPTIONS:
+        _share(options, name, 0.0)
+
+
+strategy = AgentStrategy(
+    "synthetic", _create, options=OPTIONS, check_options=_check_options, reads_script=True
+)
