@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class GreenroomError(Exception):
-    """Anything that Greenroom reports on purpose; its text is written for the person who reads it."""
+    """Anything that Greenroom reports on purpose, in words for the person who reads it."""
 
 
 class InputError(GreenroomError):
@@ -37,7 +37,9 @@ class UnknownName(InputError):
         self.known = sorted(known)
         close = get_close_matches(name, self.known, n=1)
         hint = f" Did you mean '{close[0]}'?" if close else ""
-        super().__init__(f"Unknown {kind} '{name}'.{hint} Known: {', '.join(self.known) or 'none'}.")
+        super().__init__(
+            f"Unknown {kind} '{name}'.{hint} Known: {', '.join(self.known) or 'none'}."
+        )
 
 
 class EpisodeOver(GreenroomError):

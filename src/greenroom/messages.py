@@ -10,7 +10,7 @@ Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 
 
 class FunctionCall(BaseModel):
-    """A function that the assistant wants called; `arguments` is JSON text, as the model wrote it."""
+    """A function to call; `arguments` is JSON text, as the model wrote it."""
 
     model_config = ConfigDict(extra="ignore")
 

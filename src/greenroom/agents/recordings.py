@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
@@ -130,8 +130,8 @@ def _text_steps(messages: Sequence[Message]) -> Iterator[RecordedStep]:
 
 def _arguments(text: str) -> dict[str, Any]:
     try:
-        value = json.loads(text or "{}")
+        value: Any = json.loads(text or "{}")
     except ValueError:
         value = None
     # What is no object cannot be passed on: the tool then says which arguments it misses.
-    return value if isinstance(value, dict) else {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

@@ -69,7 +69,9 @@ def _share(options: Mapping[str, str], name: str, default: float) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1:
-        raise InputError(f"The synthetic agent's {name} must be a number from 0 to 1, not '{text}'.")
+        raise InputError(
+            f"The synthetic agent's {name} must be a number from 0 to 1, not '{text}'."
+        )
     return value
 
 

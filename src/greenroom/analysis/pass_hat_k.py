@@ -9,8 +9,8 @@ from math import comb, nan
 def pass_hat_k(trials: Mapping[int, Sequence[bool]], k: int) -> float:
     """The estimate C(c, k) / C(n, k) for a task with c successes in n trials, averaged over tasks.
 
-    Each task is judged by the trials that it has: a missing trial is not a failure. Tasks with fewer
-    than k trials cannot be judged and are left out; with none left, the answer is NaN.
+    Each task is judged by the trials that it has: a missing trial is not a failure. Tasks with
+    fewer than k trials cannot be judged and are left out; with none left, the answer is NaN.
 
     >>> pass_hat_k({0: [True, True], 1: [True, False]}, 1)
     0.75

@@ -89,7 +89,9 @@ def read_traces(path: Path) -> list[Trace]:
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"])
-            raise DataError(f"{path}, line {number} is no trace: {place}: {first['msg']}.") from error
+            raise DataError(
+                f"{path}, line {number} is no trace: {place}: {first['msg']}."
+            ) from error
     return traces
 
 
@@ -150,7 +152,7 @@ def _reward_differences(trace: Trace, reward: Reward | None) -> Iterator[_Differ
         return
     parts: dict[str, Callable[[], Any]] = {
         "r_actions": lambda: float(reward.database),
-        "gt_data_hash": reward.truth.world.hash,
+        "gt_data_hash": lambda: reward.truth.database_hash,
         "r_outputs": lambda: float(all(reward.outputs.values())),
         "outputs": lambda: reward.outputs,
     }

@@ -9,7 +9,7 @@ Greenroom compares records the same way.
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,15 +21,11 @@ def canonical_text(value: Any) -> str:
 
 
 def _ordered(value: Any) -> Any:
-    kind = type(value)
-    if kind is dict:
-        return tuple([(key, _ordered(value[key])) for key in sorted(value)])
-    if kind is list:
-        return tuple([_ordered(item) for item in value])
     if isinstance(value, dict):
-        return _ordered(dict(value))  # pyright: ignore[reportUnknownArgumentType]
-    if isinstance(value, (set, frozenset)):
-        return tuple(sorted(_ordered(item) for item in value))  # pyright: ignore
+        fields = cast("dict[str, Any]", value)
+        return tuple([(key, _ordered(fields[key])) for key in sorted(fields)])
+    if isinstance(value, list):
+        return tuple([_ordered(item) for item in cast("list[Any]", value)])
     return value
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from greenroom.domains.canonical import canonical_text
 
@@ -59,14 +60,15 @@ def record_differences(
 
 def _walk(path: str, expected: Any, actual: Any) -> Iterator[tuple[str, Any, Any]]:
     if isinstance(expected, dict) and isinstance(actual, dict):
-        keys: list[str] = list(dict.fromkeys([*expected, *actual]))  # pyright: ignore
-        for key in keys:
+        before, after = cast("Record", expected), cast("Record", actual)
+        for key in dict.fromkeys([*before, *after]):
             inner = f"{path}.{key}" if path else key
-            yield from _walk(inner, expected.get(key, ABSENT), actual.get(key, ABSENT))  # pyright: ignore
+            yield from _walk(inner, before.get(key, ABSENT), after.get(key, ABSENT))
     elif isinstance(expected, list) and isinstance(actual, list):
-        for index in range(max(len(expected), len(actual))):  # pyright: ignore
-            left = expected[index] if index < len(expected) else ABSENT  # pyright: ignore
-            right = actual[index] if index < len(actual) else ABSENT  # pyright: ignore
+        pairs = zip_longest(
+            cast("list[Any]", expected), cast("list[Any]", actual), fillvalue=ABSENT
+        )
+        for index, (left, right) in enumerate(pairs):
             yield from _walk(f"{path}[{index}]", left, right)
     elif canonical_text(expected) != canonical_text(actual):
         yield path, expected, actual

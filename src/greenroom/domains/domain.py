@@ -33,8 +33,29 @@ class GroundTruth:
     """What a task's actions leave behind."""
 
     world: World
-    changes: Changes
     failures: tuple[Failure, ...]
+
+    @cached_property
+    def changes(self) -> Changes:
+        """The records that end up different from what they were."""
+        return self.world.changes()
+
+    @cached_property
+    def _touched_records(self) -> dict[str, str]:
+        return self.world.touched_records()
+
+    def holds_in(self, world: World) -> bool:
+        """Whether another world ended up the same."""
+        # Whoever does what the ground truth does touches the same records in the same way, and the
+        # exact comparison is not needed.
+        return (
+            world.touched_records() == self._touched_records or world.changes() == self.changes
+        )
+
+    @cached_property
+    def database_hash(self) -> str:
+        """Tau Bench's hash of the database that it leaves behind."""
+        return self.world.hash()
 
 
 class Domain:
@@ -104,7 +125,7 @@ class Domain:
                 result = tool.call(world, action.kwargs)
                 if result.problem or result.observation.startswith("Error"):
                     failures.append(Failure(index, result.observation))
-        return GroundTruth(world, world.changes(), tuple(failures))
+        return GroundTruth(world, tuple(failures))
 
 
 def load_domain(name: str, data: Path | str | None = None) -> Domain:

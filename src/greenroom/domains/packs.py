@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -101,7 +101,7 @@ def load_pack(directory: Path, domain: str) -> Pack:
 def read_json(path: Path, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
     """A JSON file's content; a broken one is reported with the place where it breaks."""
     try:
-        value = orjson.loads(_read_bytes(path))
+        value: Any = orjson.loads(_read_bytes(path))
     except orjson.JSONDecodeError as error:
         raise DataError(
             f"{path} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
@@ -109,7 +109,7 @@ def read_json(path: Path, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
     if not isinstance(value, kind):
         expected = "a list" if kind is list else "an object"
         raise DataError(f"{path} should hold {expected}, but holds {type(value).__name__}.")
-    return value
+    return cast("Any", value)
 
 
 def read_text(path: Path) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from greenroom.domains.domain import GroundTruth
     from greenroom.domains.tasks import Task
-    from greenroom.domains.world import Changes, World
+    from greenroom.domains.world import World
 
 
 @dataclass(frozen=True)
@@ -22,17 +22,13 @@ class Reward:
     """Whether the database ended as it should, and whether the user heard what they should."""
 
     world: World
-    changes: Changes
     truth: GroundTruth
+    database: bool
+    """The database ended as the ground truth leaves it."""
     outputs: dict[str, bool]
     """Each required output, and whether it occurs anywhere in what was said: the official check."""
     strict_outputs: dict[str, bool]
     """The same by whole words and numbers, so that "10" is not found in "1000"."""
-
-    @property
-    def database(self) -> bool:
-        """The database ended as the ground truth leaves it."""
-        return self.changes == self.truth.changes
 
     @property
     def value(self) -> float:
@@ -47,11 +43,11 @@ class Reward:
     @cached_property
     def differences(self) -> list[FieldDifference]:
         """Field by field, what is not as the ground truth leaves it."""
-        places = dict.fromkeys([*self.truth.changes, *self.changes])
+        expected, actual = self.truth.changes, self.world.changes()
         return [
             difference
-            for place in places
-            if self.changes.get(place, place) != self.truth.changes.get(place, place)
+            for place in dict.fromkeys([*expected, *actual])
+            if expected.get(place, place) != actual.get(place, place)
             for difference in record_differences(
                 place, self.truth.world.record(place), self.world.record(place)
             )
@@ -73,8 +69,8 @@ def score(task: Task, truth: GroundTruth, world: World, said: Sequence[str]) -> 
     texts = [text.lower().replace(",", "") for text in said] if task.outputs else []
     return Reward(
         world=world,
-        changes=world.changes(),
         truth=truth,
+        database=truth.holds_in(world),
         outputs={output: _occurs(output, texts) for output in task.outputs},
         strict_outputs={output: _occurs_whole(output, texts) for output in task.outputs},
     )

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+)
 
 from greenroom.domains.actions import Action
 from greenroom.errors import DataError, InputError
@@ -19,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Task:
-    """An instruction for the user, the ground-truth actions and the outputs the user has to hear."""
+    """An instruction for the user, ground-truth actions, and outputs that the user has to hear."""
 
     instruction: str
     actions: tuple[Action, ...] = ()

@@ -1,8 +1,8 @@
 """Tools: plain functions that read and change a world and answer with text.
 
 A tool's schema comes from its signature: the docstring is its description, `Annotated[str, "..."]`
-describes a parameter, `Literal` becomes an enumeration and a `TypedDict` an object. A pack may bring
-descriptions of its own.
+describes a parameter, `Literal` becomes an enumeration and a `TypedDict` an object. A pack may
+bring descriptions of its own.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import (
     Literal,
     NamedTuple,
     TypeVar,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -54,7 +55,7 @@ class Tool:
 
     @cached_property
     def _parameters(self) -> Mapping[str, inspect.Parameter]:
-        world, *parameters = inspect.signature(self.function).parameters.values()
+        _world, *parameters = inspect.signature(self.function).parameters.values()
         return {parameter.name: parameter for parameter in parameters}
 
     @cached_property
@@ -80,7 +81,7 @@ class Tool:
         }
 
     def call(self, world: World, arguments: Mapping[str, Any]) -> ToolResult:
-        """Run the tool. Nothing that an agent passes makes this raise: it becomes the observation."""
+        """Run the tool. Whatever an agent passes, this does not raise: the observation says it."""
         mismatch = self._mismatch(arguments)
         if mismatch is not None:
             return ToolResult(f"Error: {mismatch}", mismatch)
@@ -164,11 +165,10 @@ class Toolset(Mapping[str, Tool]):
 
 
 def _copied(value: Any) -> Any:
-    kind = type(value)
-    if kind is list:
-        return [_copied(item) for item in value]
-    if kind is dict:
-        return {key: _copied(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_copied(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in cast("dict[str, Any]", value).items()}
     return value
 
 

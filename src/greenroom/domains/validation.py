@@ -43,9 +43,7 @@ def validate_tasks(
     return sorted(problems, key=lambda problem: problem.task_index)
 
 
-def _task_problems(
-    domain: Domain, split: str, index: int, check: _ArgumentCheck
-) -> Iterator[str]:
+def _task_problems(domain: Domain, split: str, index: int, check: _ArgumentCheck) -> Iterator[str]:
     task = domain.task(index, split)
     if not task.instruction.strip():
         yield "has no instruction"

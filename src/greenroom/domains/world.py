@@ -81,7 +81,6 @@ class Base:
             text = self._canonical[place] = canonical_text(self.record(*place))
         return text
 
-
     def derived(self, work_out: Callable[[Base], T]) -> T:
         """Something that follows from the data alone, an index for instance: worked out once."""
         if work_out not in self._derived:
@@ -91,7 +90,7 @@ class Base:
 
 @final
 class Table(MutableMapping[str, Record]):
-    """A table as one world sees it; behaves like the plain dictionary that Tau Bench's tools expect.
+    """A table as one world sees it, used like the plain dictionary that Tau Bench's tools expect.
 
     `table[key]` is the world's own copy of the record: change it in place and the change stays in
     this world. `table.read(key)` is for records that a tool only looks at.
@@ -131,9 +130,7 @@ class Table(MutableMapping[str, Record]):
     def __iter__(self) -> Iterator[str]:
         own = self._own
         yield from (key for key in self._encoded if own.get(key, True) is not None)
-        yield from [
-            key for key, row in own.items() if row is not None and key not in self._encoded
-        ]
+        yield from [key for key, row in own.items() if row is not None and key not in self._encoded]
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -198,13 +195,17 @@ class World(Mapping[str, Table]):
                     changed[place] = text
         return changed
 
+    def touched_records(self) -> dict[str, str]:
+        """The overlay as text, table by table: equal texts mean equal databases, quickly told."""
+        return {name: repr(dict(table.touched())) for name, table in self._tables.items()}
+
     def record(self, place: RecordKey) -> Record | None:
         """A record as this world has it, or None."""
         table = self[place.table]
         return table.read(place.id) if place.id in table else None
 
     def hash(self) -> str:
-        """Tau Bench's hash of the whole database; for checks against recorded ones, as it is slow."""
+        """Tau Bench's hash of the whole database: slow, for checks against recorded ones."""
         changed = self.changes()
         tables: dict[str, dict[str, str | None]] = {
             name: {key: self.base.canonical(RecordKey(name, key)) for key in self.base.ids(name)}

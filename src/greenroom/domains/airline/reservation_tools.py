@@ -63,26 +63,11 @@ def book_reservation(
         total += INSURANCE_PRICE * len(passengers)
     total += BAGGAGE_PRICE * nonfree_baggages
 
-    methods = users.read(user_id)["payment_methods"]
-    for payment in payment_methods:
-        payment_id, amount = payment["payment_id"], payment["amount"]
-        if payment_id not in methods:
-            return f"Error: payment method {payment_id} not found"
-        method = methods[payment_id]
-        if method["source"] in ("gift_card", "certificate") and method["amount"] < amount:
-            return f"Error: not enough balance in payment method {payment_id}"
-    paid = sum(payment["amount"] for payment in payment_methods)
-    if paid != total:
-        return f"Error: payment amount does not add up, total price is {total}, but paid {paid}"
-
+    problem = _booking_problem(users.read(user_id), payment_methods, total)
+    if problem:
+        return problem
     user = users[user_id]
-    methods = user["payment_methods"]
-    for payment in payment_methods:
-        payment_id = payment["payment_id"]
-        if methods[payment_id]["source"] == "gift_card":
-            methods[payment_id]["amount"] -= payment["amount"]
-        elif methods[payment_id]["source"] == "certificate":
-            del methods[payment_id]
+    _pay(user, payment_methods)
     reservation: Record = {
         "reservation_id": reservation_id,
         "user_id": user_id,
@@ -211,9 +196,34 @@ def send_certificate(
     return f"Error: user {user_id} cannot get another certificate"
 
 
-def _fare(
-    world: World, flight: Any, cabin: Any, passengers: Any
-) -> tuple[Record, str | None]:
+def _booking_problem(user: Record, payments: Any, total: Any) -> str | None:
+    methods = user["payment_methods"]
+    for payment in payments:
+        payment_id, amount = payment["payment_id"], payment["amount"]
+        if payment_id not in methods:
+            return f"Error: payment method {payment_id} not found"
+        method = methods[payment_id]
+        if method["source"] in ("gift_card", "certificate") and method["amount"] < amount:
+            return f"Error: not enough balance in payment method {payment_id}"
+    paid = sum(payment["amount"] for payment in payments)
+    if paid != total:
+        return f"Error: payment amount does not add up, total price is {total}, but paid {paid}"
+    return None
+
+
+def _pay(user: Record, payments: Any) -> None:
+    # A certificate is used up whole; named twice, it is gone by the second time, and the booking
+    # breaks off there with what was paid so far.
+    methods = user["payment_methods"]
+    for payment in payments:
+        payment_id = payment["payment_id"]
+        if methods[payment_id]["source"] == "gift_card":
+            methods[payment_id]["amount"] -= payment["amount"]
+        elif methods[payment_id]["source"] == "certificate":
+            del methods[payment_id]
+
+
+def _fare(world: World, flight: Any, cabin: Any, passengers: Any) -> tuple[Record, str | None]:
     number, timetable = flight["flight_number"], world["flights"]
     if number not in timetable:
         return {}, f"Error: flight {number} not found"

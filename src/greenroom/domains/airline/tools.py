@@ -67,9 +67,7 @@ def list_all_airports(world: World) -> str:
 
 
 @tools.add()
-def search_direct_flight(
-    world: World, origin: Origin, destination: Destination, date: Date
-) -> str:
+def search_direct_flight(world: World, origin: Origin, destination: Destination, date: Date) -> str:
     """Find flights from one airport to another, without a stop, on a day."""
     flights = world.base.derived(_Timetable).between(origin, destination)
     return json.dumps([_on_day(flight, date) for flight in flights if _is_available(flight, date)])
@@ -108,7 +106,7 @@ def _on_day(flight: Record, date: Any) -> Record:
 
 
 class _Timetable:
-    """The flights by where they leave and land, worked out once per base. No tool changes flights."""
+    """The flights by where they leave and land. No tool changes flights."""
 
     def __init__(self, base: Base) -> None:
         self._leaving: dict[str, list[Record]] = {}

@@ -185,9 +185,7 @@ def return_delivered_order_items(
         return "Error: payment method not found"
     paid_by = order["payment_history"][0]["payment_method_id"]
     if not _is_gift_card_id(payment_method_id) and payment_method_id != paid_by:
-        return (
-            "Error: payment method should be either the original payment method or a gift card"
-        )
+        return "Error: payment method should be either the original payment method or a gift card"
     for _ in _missing_items(order, item_ids):
         return "Error: some item not found"
     order["status"] = "return requested"

@@ -112,4 +112,6 @@ class _Directory:
             self.by_email.setdefault(user["email"].lower(), user_id)
             self.by_first_name.setdefault(user["name"]["first_name"].lower(), []).append(user_id)
         products: list[dict[str, Any]] = [base.record("products", p) for p in base.ids("products")]
-        self.products = json.dumps(dict(sorted({p["name"]: p["product_id"] for p in products}.items())))
+        self.products = json.dumps(
+            dict(sorted({p["name"]: p["product_id"] for p in products}.items()))
+        )

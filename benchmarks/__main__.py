@@ -1,0 +1,39 @@
+"""`make bench`: run every benchmark; with CHECK=1, fail where a floor is missed."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.environments import episode_speed, live_environments
+
+BENCHMARKS = (episode_speed, live_environments)
+
+
+def main() -> int:
+    """Print all measures; the exit status says whether the floors hold, if that was asked."""
+    table = Table(title="Greenroom benchmarks: ours beside the naive way, measured in one run")
+    for heading in ("What", "Ours", "Naive", "Figure", "Floor", ""):
+        table.add_column(heading, justify="left" if heading == "What" else "right")
+    missed: list[str] = []
+    for benchmark in BENCHMARKS:
+        for measure in benchmark():
+            verdict = "" if not measure.floor else "ok" if measure.holds else "MISSED"
+            figure = f"{measure.value:,.0f}{measure.unit}"
+            table.add_row(
+                measure.name, measure.ours, measure.naive, figure, measure.floor, verdict
+            )
+            if not measure.holds:
+                missed.append(measure.name)
+    Console(width=None if sys.stdout.isatty() else 150).print(table)
+    if missed and os.environ.get("CHECK") == "1":
+        sys.stderr.write(f"Floors missed: {', '.join(missed)}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

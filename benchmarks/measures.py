@@ -1,0 +1,68 @@
+"""What a benchmark reports, and how it measures."""
+
+from __future__ import annotations
+
+import os
+import time
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from greenroom.domains.domain import Domain, load_domain
+
+
+OFFICIAL_DATA = Path(os.environ.get("GREENROOM_DATA") or "../shared/data/tau-bench")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A figure of ours beside the naive way's, and the floor that `make bench CHECK=1` holds."""
+
+    name: str
+    ours: str
+    naive: str
+    value: float
+    unit: str
+    at_least: float | None = None
+    at_most: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        """The figure is within its floor."""
+        enough = self.at_least is None or self.value >= self.at_least
+        return enough and (self.at_most is None or self.value <= self.at_most)
+
+    @property
+    def floor(self) -> str:
+        """The floor in words."""
+        if self.at_least is not None:
+            return f">= {self.at_least:g}{self.unit}"
+        return f"<= {self.at_most:g}{self.unit}" if self.at_most is not None else ""
+
+
+def cpu_seconds(work: Callable[[], object]) -> float:
+    """The CPU time of a piece of work in this process."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def allocated_megabytes(work: Callable[[], object]) -> float:
+    """The memory that the result of a piece of work keeps allocated."""
+    tracemalloc.start()
+    result = work()
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    del result
+    return size / 1e6
+
+
+def retail_domain() -> tuple[Domain, str]:
+    """The official retail data where it is at hand, else a generated world of the same size."""
+    if (OFFICIAL_DATA / "retail").is_dir():
+        return load_domain("retail", OFFICIAL_DATA), "official retail data"
+    from greenroom.domains.generation import generate_pack
+    from greenroom.domains.retail import plugin
+
+    return Domain(plugin.tools, generate_pack("retail", seed=1, tasks=320)), "generated retail data"

@@ -1,0 +1,138 @@
+"""`greenroom tasks`: what there is to play, and whether it is fit to be measured with."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Annotated, Any
+
+import typer
+
+from greenroom.cli.options import (
+    Data,
+    EndIndex,
+    Env,
+    Json,
+    ListOptionsCommand,
+    Split,
+    StartIndex,
+    TaskIds,
+    chosen_tasks,
+)
+from greenroom.cli.output import console, print_json
+
+app = typer.Typer(help="List, show and check tasks.", no_args_is_help=True)
+
+
+@app.command("list", cls=ListOptionsCommand)
+def list_tasks(
+    env: Env = "retail",
+    data: Data = None,
+    task_split: Split = "test",
+    task_ids: TaskIds = None,
+    start_index: StartIndex = 0,
+    end_index: EndIndex = -1,
+    json: Json = False,
+) -> None:
+    """List the tasks of a split."""
+    from rich.table import Table
+
+    from greenroom.domains.domain import load_domain
+
+    domain = load_domain(env, data)
+    indices = chosen_tasks(domain, task_split, task_ids, start_index, end_index)
+    tasks = [(index, domain.task(index, task_split)) for index in indices]
+    if json:
+        print_json([{"task_id": index} | task.to_json() for index, task in tasks])
+        return
+    table = Table(title=f"{domain.name}, split {task_split}: {len(tasks)} tasks")
+    for heading in ("Task", "Actions", "Outputs"):
+        table.add_column(heading, justify="right")
+    table.add_column("Instruction")
+    out = console()
+    for index, task in tasks:
+        summary = textwrap.shorten(task.instruction, out.width - 40, placeholder=" ...")
+        table.add_row(str(index), str(len(task.actions)), str(len(task.outputs)), summary)
+    out.print(table)
+    info = domain.pack.info
+    out.print(f"Pack {info.name} {info.version}; licence: {info.licence}")
+    unscored = sum(task.unscored_count for _, task in tasks)
+    if unscored:
+        out.print(f"{unscored} criteria of these tasks are not scored (see tasks show).")
+
+
+@app.command()
+def show(
+    task_id: Annotated[int, typer.Argument(help="The task's place in its split, from 0.")],
+    env: Env = "retail",
+    data: Data = None,
+    task_split: Split = "test",
+    json: Json = False,
+) -> None:
+    """Show a task: its instruction, ground truth and outputs, and what they change."""
+    from greenroom.domains.domain import load_domain
+
+    domain = load_domain(env, data)
+    task = domain.task(task_id, task_split)
+    truth = domain.ground_truth(task_id, task_split)
+    changed = [f"{place.table}[{place.id}]" for place in truth.changes]
+    if json:
+        print_json({"task_id": task_id} | task.to_json() | {"changes": changed})
+        return
+    out = console()
+    out.print(f"[bold]Task {task_id}[/bold] of {domain.name}, split {task_split}")
+    _paragraph(task.instruction)
+    out.print("\n[bold]Ground truth[/bold]")
+    for action in task.actions:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in action.kwargs.items())
+        out.print(f"  {action.name}({arguments})", markup=False, soft_wrap=True)
+    out.print("\n[bold]Changes[/bold]: ", end="")
+    out.print(", ".join(changed) or "nothing", markup=False)
+    if task.outputs:
+        out.print(f"[bold]The user must hear[/bold]: {', '.join(task.outputs)}")
+    for kind, criteria in task.unscored.items():
+        out.print(f"[bold]Not scored[/bold] ({kind}):")
+        for criterion in criteria:
+            out.print(f"  - {criterion}", markup=False)
+
+
+@app.command(cls=ListOptionsCommand)
+def validate(
+    env: Env = "retail",
+    data: Data = None,
+    task_split: Split = "test",
+    task_ids: TaskIds = None,
+    start_index: StartIndex = 0,
+    end_index: EndIndex = -1,
+    json: Json = False,
+) -> None:
+    """Check that tasks can be measured with; the exit status is 1 if one cannot."""
+    from greenroom.domains.domain import load_domain
+    from greenroom.domains.validation import validate_tasks
+
+    domain = load_domain(env, data)
+    indices = chosen_tasks(domain, task_split, task_ids, start_index, end_index)
+    problems = validate_tasks(domain, task_split, indices)
+    faulty = {problem.task_index for problem in problems}
+    unscored = sum(domain.task(index, task_split).unscored_count for index in indices)
+    if json:
+        result: dict[str, Any] = {
+            "tasks": len(indices),
+            "unscored_criteria": unscored,
+            "problems": [{"task_id": p.task_index, "problem": p.problem} for p in problems],
+        }
+        print_json(result)
+    else:
+        out = console()
+        for problem in problems:
+            out.print(f"task {problem.task_index}: {problem.problem}", markup=False, soft_wrap=True)
+        if unscored:
+            out.print(f"{unscored} criteria of these tasks are not scored (see tasks show).")
+        good = len(indices) - len(faulty)
+        out.print(f"{good}/{len(indices)} tasks are sound")
+    if problems:
+        raise typer.Exit(1)
+
+
+def _paragraph(text: str) -> None:
+    for line in text.splitlines():
+        console().print(textwrap.fill(line, 100), markup=False)

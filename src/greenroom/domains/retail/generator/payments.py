@@ -1,0 +1,71 @@
+"""How customers speak of their payment methods, and which of them may be used for what."""
+
+from __future__ import annotations
+
+from greenroom.domains.retail.generator import money
+from greenroom.domains.retail.generator.visit import Visit
+from greenroom.domains.world import Record
+
+_BRANDS = {"visa": "Visa", "mastercard": "Mastercard"}
+
+
+def method_name(visit: Visit, method: Record) -> str:
+    """A payment method in the customer's words; no other of theirs answers to it."""
+    if method["source"] == "paypal":
+        return visit.say("your PayPal account", "PayPal")
+    if method["source"] == "gift_card":
+        return "your gift card"
+    cards = [m for m in visit.customer.methods if m["source"] == "credit_card"]
+    if len(cards) == 1 and visit.rng.random() < 0.4:
+        return "your credit card"
+    return f"your {_BRANDS[method['brand']]} ending in {method['last_four']}"
+
+
+def paid_with(visit: Visit, order: Record) -> Record:
+    """The payment method that an order was paid with."""
+    method_id = order["payment_history"][0]["payment_method_id"]
+    return visit.customer.profile["payment_methods"][method_id]
+
+
+def order_total(order: Record) -> float:
+    """What an order came to."""
+    return order["payment_history"][0]["amount"]
+
+
+def covers(method: Record, price: float) -> bool:
+    """Whether a method can pay a sum: only gift cards run out."""
+    return method["source"] != "gift_card" or money.cents(method["balance"]) >= money.cents(price)
+
+
+def other_methods(visit: Visit, order: Record) -> list[Record]:
+    """The methods that an order was not paid with, in random order."""
+    paid = paid_with(visit, order)
+    others = [method for method in visit.customer.methods if method["id"] != paid["id"]]
+    visit.rng.shuffle(others)
+    return others
+
+
+def settling_method(visit: Visit, price: float) -> Record | None:
+    """One of the customer's methods to settle a price difference with; it may be owed to them."""
+    able = [method for method in visit.customer.methods if covers(method, price)]
+    return visit.rng.choice(able) if able else None
+
+
+def settling_text(visit: Visit, method: Record) -> str:
+    """Tells how a price difference is to be settled, whichever way it goes."""
+    return visit.say(
+        "Use {method} for any price difference.",
+        "Any price difference, either way, goes through {method}.",
+        "If the price differs, you want it settled with {method}.",
+        method=method_name(visit, method),
+    )
+
+
+def refund_choice(visit: Visit, order: Record) -> tuple[Record, str]:
+    """Where the money of a return goes, and how the customer says it: back, or to a gift card."""
+    paid, card = paid_with(visit, order), visit.customer.gift_card
+    if card is not None and card["id"] != paid["id"] and visit.rng.random() < 0.4:
+        return card, "your gift card"
+    if visit.rng.random() < 0.5:
+        return paid, "the payment method you paid with"
+    return paid, method_name(visit, paid)

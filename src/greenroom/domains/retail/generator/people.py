@@ -1,0 +1,103 @@
+"""The customers: names from many parts of the world, addresses, emails and payment methods."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Final
+
+from greenroom.domains.retail.generator import money
+from greenroom.domains.retail.generator.places import make_address
+from greenroom.domains.retail.generator.products import fresh_id
+from greenroom.domains.world import Record
+
+_FIRST_NAMES: Final = tuple(
+    """
+    Aaliyah Abebe Adaeze Agnieszka Aiko Alejandra Amara Amir Anders Anjali Anouk Ansel Aroha Astrid
+    Ayodele Bahar Bao Beatriz Bogdan Branwen Camille Caspian Chidi Ciara Dafydd Dalia Danika Dariusz
+    Delphine Dmitri Eilidh Elif Emeka Enrique Esperanza Farid Fatou Federico Freya Gaspard Giulia
+    Goran Hana Haruto Hedda Hyun Ibrahim Ilse Imani Ines Ingrid Ishaan Itziar Jasper Jelena Joaquim
+    Kaito Kalani Katarzyna Kavita Keola Kofi Lars Layla Leilani Lucinda Luka Magnus Mahmoud Maren
+    Marisol Mateus Meera Mele Mihai Milena Minh Naveen Nadia Niamh Nikolai Nomvula Oluwaseun Orla
+    Osman Paloma Petra Priya Quang Rafaela Rania Rasmus Rohan Roza Saanvi Sanjay Santiago Selma
+    Seren Shira Sione Soren Sunniva Tadeusz Takumi Tamsin Thandiwe Tomasz Tove Tuan Ulrika Valentina
+    Viktor Wanjiru Wei Xiomara Yaretzi Yevgenia Youssef Zainab Zoltan Zuri
+    """.split()
+)
+
+_LAST_NAMES: Final = tuple(
+    """
+    Abdullahi Achterberg Adeyemi Ahlgren Akhtar Aldana Almeida Amankwah Andersson Arslan Asante
+    Balogun Banerjee Barrios Bergstrom Bielak Bouchard Brankovic Calloway Castellanos Cerny Chaudhry
+    Cho Contreras Dalgaard Delacroix Desai Dimitrov Dlamini Duarte Eriksen Escobar Fairweather
+    Farouk Ferreira Fitzwilliam Fonseca Fujimoto Galvao Ganesh Georgiou Grabowski Haddad Halvorsen
+    Hashimoto Hidalgo Holub Horvath Ibarra Ilves Iyer Jankowski Jimoh Joshi Kahananui Kamara
+    Karlsson Kealoha Khoury Kiplagat Kovac Kowalczyk Kuroda Laaksonen Lefebvre Lindqvist Lozano
+    Mahlangu Marchetti Mbeki Menon Moana Montoya Moreau Nakagawa Ndiaye Neumann Nwosu Oconnell
+    Okafor Olsson Onyango Ortega Paredes Pellegrini Petrov Pham Popescu Quispe Rahimi Ramaswamy
+    Rautio Reinholt Rezaei Ribeiro Saldana Sarkisian Sato Schaefer Sekibo Shimizu Sokolov Solberg
+    Sundaram Szabo Tafoya Takahashi Tembo Teixeira Thorvald Tran Tremblay Uzun Valdez Vanterpool
+    Varga Vasquez Villanueva Vuong Wambui Weatherby Wolanski Yamamoto Yilmaz Zamora Zielinski
+    """.split()
+)
+
+_MAIL_HOSTS: Final = ("example.com", "example.org", "example.net")
+_CARD_BRANDS: Final = ("visa", "mastercard")
+
+
+def make_users(rng: Random, count: int) -> dict[str, Record]:
+    """So many customers by id, no two of whom share an email, or a name and postal code."""
+    users: dict[str, Record] = {}
+    people: set[tuple[str, str, str]] = set()
+    emails: set[str] = set()
+    methods: set[str] = set()
+    while len(users) < count:
+        first, last = rng.choice(_FIRST_NAMES), rng.choice(_LAST_NAMES)
+        address = make_address(rng)
+        handle = f"{first}_{last}".lower()
+        user_id = fresh_id(rng, 4, users, f"{handle}_")
+        email = f"{handle.replace('_', '.')}{rng.randint(10, 9999)}@{rng.choice(_MAIL_HOSTS)}"
+        if (first, last, address["zip"]) in people or email in emails:
+            continue
+        people.add((first, last, address["zip"]))
+        emails.add(email)
+        users[user_id] = {
+            "name": {"first_name": first, "last_name": last},
+            "address": address,
+            "email": email,
+            "payment_methods": _payment_methods(rng, methods),
+            "orders": [],
+        }
+    return users
+
+
+def _payment_methods(rng: Random, used: set[str]) -> dict[str, Record]:
+    # At most one PayPal account and one gift card: "your gift card" is never in doubt.
+    methods: list[Record] = []
+    if rng.random() < 0.8:
+        methods.append(_credit_card(rng))
+        if rng.random() < 0.35:
+            methods.append(_another_card(rng, methods[0]))
+    if rng.random() < 0.5:
+        methods.append({"source": "paypal"})
+    if not methods or rng.random() < 0.6:
+        balance = rng.randint(1500, 60000) if rng.random() < 0.7 else rng.randint(300, 9000)
+        methods.append({"source": "gift_card", "balance": money.amount(balance)})
+    rng.shuffle(methods)
+    named: dict[str, Record] = {}
+    for method in methods:
+        method_id = fresh_id(rng, 7, used, f"{method['source']}_")
+        used.add(method_id)
+        named[method_id] = method | {"id": method_id}
+    return named
+
+
+def _credit_card(rng: Random) -> Record:
+    last_four = f"{rng.randrange(10000):04d}"
+    return {"source": "credit_card", "brand": rng.choice(_CARD_BRANDS), "last_four": last_four}
+
+
+def _another_card(rng: Random, first: Record) -> Record:
+    while True:
+        card = _credit_card(rng)
+        if card["last_four"] != first["last_four"]:
+            return card

@@ -1,0 +1,134 @@
+"""One customer's visit: what they bring up, how they refer to things, and how an agent finds them.
+
+Builders of wishes draw from a visit and give up with None where the customer, the stock or the
+wording would leave more than one right outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from greenroom.domains.actions import Action
+from greenroom.domains.retail.generator.shop import Customer, Shop
+from greenroom.domains.world import Record
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Something the customer wants: told to the simulated user, and what has to be done about it."""
+
+    text: str
+    actions: tuple[Action, ...]
+    outputs: tuple[str, ...] = ()
+
+
+@dataclass
+class Visit:
+    """A customer in a conversation; every order is the subject of one wish at most."""
+
+    rng: Random
+    shop: Shop
+    customer: Customer
+    forgetful: bool
+    """Does not have the order numbers at hand and goes by what was ordered."""
+    taken: list[str] = field(default_factory=list[str])
+
+    def say(self, *templates: str, **words: str) -> str:
+        """One of several ways to say something."""
+        return self.rng.choice(templates).format(**words)
+
+    def orders(self, *statuses: str) -> list[Record]:
+        """The orders in one of the states that no wish is about yet, in random order."""
+        found = [
+            order
+            for order in self.customer.orders
+            if order["status"] in statuses and order["order_id"] not in self.taken
+        ]
+        self.rng.shuffle(found)
+        return found
+
+    def take(self, *statuses: str) -> Record | None:
+        """An order in one of the states that the customer can refer to; it is taken from now on."""
+        for order in self.orders(*statuses):
+            if not self.forgetful or self._telling_items(order):
+                self.taken.append(order["order_id"])
+                return order
+        return None
+
+    def order_name(self, order: Record) -> str:
+        """How the customer refers to an order that was taken."""
+        if not self.forgetful:
+            return f"order {order['order_id']}"
+        names = [noun(item) for item in self._telling_items(order)][:2]
+        self.rng.shuffle(names)
+        if len(names) == 2 and self.rng.random() < 0.5:
+            return f"the order with the {names[0]} and the {names[1]}"
+        return f"the order with the {names[0]} in it"
+
+    def items(self, order: Record) -> list[Record]:
+        """The items of an order that the customer can name without doubt, in random order."""
+        items = self._telling_items(order) if self.forgetful else _sole_items(order)
+        self.rng.shuffle(items)
+        return items
+
+    def items_name(self, order: Record, items: Sequence[Record]) -> str:
+        """How the customer refers to items of an order."""
+        names = enumeration([f"the {noun(item)}" for item in items])
+        if not self.forgetful:
+            return f"{names} from order {order['order_id']}"
+        return f"{names} you ordered" + (" together" if len(items) > 1 else "")
+
+    def found(self, order: Record) -> tuple[Action, ...]:
+        """How an agent gets to see an order: by its number, or by going through the profile's."""
+        if not self.forgetful:
+            return (look_up_order(order),)
+        seen = self.customer.orders[: self.customer.orders.index(order) + 1]
+        return (self.profile(), *(look_up_order(each) for each in seen))
+
+    def profile(self) -> Action:
+        """Looking up the customer's profile."""
+        return Action("get_user_details", {"user_id": self.customer.user_id})
+
+    def _telling_items(self, order: Record) -> list[Record]:
+        # Items of a product that occurs once in all of the customer's orders.
+        every = [item["product_id"] for each in self.customer.orders for item in each["items"]]
+        return [item for item in order["items"] if every.count(item["product_id"]) == 1]
+
+
+Builder = Callable[[Visit], Wish | None]
+"""Draws a wish for a visit, or None if this customer cannot have it."""
+
+
+def noun(item: Mapping[str, Any]) -> str:
+    """A product's name within a sentence."""
+    return item["name"].lower()
+
+
+def enumeration(parts: Sequence[str]) -> str:
+    """Parts of a sentence with commas and an "and"."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def look_up_order(order: Record) -> Action:
+    """Looking up an order."""
+    return Action("get_order_details", {"order_id": order["order_id"]})
+
+
+def look_up_product(item: Mapping[str, Any]) -> Action:
+    """Looking up the product of an item."""
+    return Action("get_product_details", {"product_id": item["product_id"]})
+
+
+def calculation(expression: str) -> Action:
+    """Working out a sum."""
+    return Action("calculate", {"expression": expression})
+
+
+def _sole_items(order: Record) -> list[Record]:
+    products = [item["product_id"] for item in order["items"]]
+    return [item for item in order["items"] if products.count(item["product_id"]) == 1]

@@ -1,0 +1,210 @@
+"""Packs from a checkout of tau-bench: its Python files are read, none is run or imported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import replace as changed
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from greenroom.domains.pack_writer import check_destination, pack_in_memory, write_pack
+from greenroom.domains.packs import Pack, PackInfo, read_json, read_text
+from greenroom.domains.sources.checkout_modules import (
+    read_rules,
+    read_task_records,
+    read_tool_infos,
+)
+from greenroom.domains.sources.commits import checked_out_commit
+from greenroom.domains.sources.tables import checked_table
+from greenroom.domains.tasks import Task, parse_tasks
+from greenroom.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from greenroom.domains.tools import ToolInfo
+    from greenroom.domains.world import Record
+
+SPLITS = ("test", "train", "dev")
+
+_SHAPE = (
+    "A checkout of tau-bench has tau_bench/envs/ with a folder per domain that holds data/*.json, "
+    "wiki.md and tasks_test.py."
+)
+
+
+@dataclass(frozen=True)
+class ImportResult:
+    """What was imported, and what of the checkout was left out."""
+
+    directory: Path
+    version: str
+    tasks: Mapping[str, Mapping[str, int]]
+    """How many tasks, by domain and split."""
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _DomainFiles:
+    """The files of one domain of a checkout."""
+
+    name: str
+    tables: Mapping[str, Path]
+    tasks: Mapping[str, Path]
+    policy: Path
+    rules: Path | None
+    tools: tuple[Path, ...]
+
+    @property
+    def all(self) -> Iterator[Path]:
+        """Every file that a pack is made of."""
+        yield from (*self.tables.values(), *self.tasks.values(), self.policy, *self.tools)
+        if self.rules is not None:
+            yield self.rules
+
+
+@dataclass(frozen=True)
+class _DomainData:
+    files: _DomainFiles
+    tables: Mapping[str, Mapping[str, Record]]
+    tasks: Mapping[str, Sequence[Task]]
+    rules: Sequence[str]
+    tool_infos: Sequence[ToolInfo]
+    notes: Sequence[str]
+
+
+def import_checkout(path: Path, destination: Path, *, replace: bool = False) -> ImportResult:
+    """Write the data of a checkout of tau-bench as a pack.
+
+    `path` is the repository's root, its `tau_bench` folder or `tau_bench/envs`.
+    """
+    check_destination(destination, replace=replace)
+    envs, found = _find_domains(path)
+    domains = [_read_domain(files) for files in found]
+    info = _info(envs, [domain.files for domain in domains])
+    write_pack(destination, [_pack(info, domain) for domain in domains], replace=replace)
+    return ImportResult(
+        directory=destination,
+        version=info.version,
+        tasks={
+            domain.files.name: {split: len(tasks) for split, tasks in domain.tasks.items()}
+            for domain in domains
+        },
+        notes=tuple(note for domain in domains for note in domain.notes),
+    )
+
+
+def _find_domains(path: Path) -> tuple[Path, list[_DomainFiles]]:
+    """The folder of the domains in a checkout, and their files."""
+    try:
+        for envs in (path / "tau_bench" / "envs", path / "envs", path):
+            folders = sorted(envs.iterdir()) if envs.is_dir() else []
+            found = [_domain_files(folder) for folder in folders if _is_domain(folder)]
+            if found:
+                return envs, found
+        problem = "has no domain of tau-bench" if path.is_dir() else "is not a directory"
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    raise DataError(f"{path} {problem}. {_SHAPE}")
+
+
+def _is_domain(folder: Path) -> bool:
+    # Half a domain counts as one: what it lacks is reported instead of the domain being left out.
+    return (folder / "data").is_dir() or bool(_task_files(folder))
+
+
+def _domain_files(folder: Path) -> _DomainFiles:
+    tables = {path.stem: path for path in sorted((folder / "data").glob("*.json"))}
+    tasks = _task_files(folder)
+    policy, rules = folder / "wiki.md", folder / "rules.py"
+    if not tables:
+        raise DataError(f"{folder / 'data'} holds no .json file. {_SHAPE}")
+    for missing, found in (("tasks_test.py", bool(tasks)), ("wiki.md", policy.is_file())):
+        if not found:
+            raise DataError(f"{folder / missing} is missing. {_SHAPE}")
+    tools = sorted((folder / "tools").glob("*.py"))
+    return _DomainFiles(
+        name=folder.name,
+        tables=tables,
+        tasks=tasks,
+        policy=policy,
+        rules=rules if rules.is_file() else None,
+        tools=tuple(tool for tool in tools if tool.stem != "__init__"),
+    )
+
+
+def _task_files(folder: Path) -> dict[str, Path]:
+    files = {split: folder / f"tasks_{split}.py" for split in SPLITS}
+    if not files["test"].is_file():
+        # Before there were splits, the tasks of the test split were all there were.
+        files["test"] = folder / "tasks.py"
+    return {split: path for split, path in files.items() if path.is_file()}
+
+
+def _read_domain(files: _DomainFiles) -> _DomainData:
+    tools = read_tool_infos(files.tools)
+    notes = [f"{files.name}: {note}" for note in tools.notes]
+    if files.rules is None:
+        notes.append(f"{files.name}: there is no rules.py, so the pack has no rules.")
+    tasks: dict[str, tuple[Task, ...]] = {}
+    for split, path in files.tasks.items():
+        found = read_task_records(path)
+        tasks[split] = parse_tasks(found.records, path)
+        notes.extend(f"{files.name}: {note}" for note in found.notes)
+    return _DomainData(
+        files=files,
+        tables={
+            name: checked_table(read_json(path, dict), str(path))
+            for name, path in files.tables.items()
+        },
+        tasks=tasks,
+        rules=read_rules(files.rules) if files.rules else (),
+        tool_infos=tools.infos,
+        notes=notes,
+    )
+
+
+def _pack(info: PackInfo, domain: _DomainData) -> Pack:
+    pack = pack_in_memory(
+        info,
+        domain.files.name,
+        tables=domain.tables,
+        tasks=domain.tasks,
+        policy=read_text(domain.files.policy),
+        rules=domain.rules,
+    )
+    return changed(pack, tool_infos=tuple(domain.tool_infos))
+
+
+def _info(envs: Path, domains: Sequence[_DomainFiles]) -> PackInfo:
+    digest = _content_digest(envs, domains)
+    # Only a whole checkout has its root two levels up; a copied folder may lie in any repository.
+    package = envs.resolve().parent
+    root = package.parent if package.name == "tau_bench" else None
+    commit = checked_out_commit(root) if root else None
+    return PackInfo(
+        name="tau-bench",
+        version=f"commit {commit[:12]}" if commit else digest,
+        source="sierra-research/tau-bench checkout",
+        licence=_licence(root / "LICENSE") if root else "unknown",
+        # A commit says nothing about local changes: the digest does.
+        notes=(f"The files read have the digest {digest}.",) if commit else (),
+    )
+
+
+def _content_digest(envs: Path, domains: Sequence[_DomainFiles]) -> str:
+    digest = sha256()
+    for file in sorted(file for domain in domains for file in domain.all):
+        content = file.read_bytes()
+        digest.update(f"{file.relative_to(envs).as_posix()} {len(content)}\n".encode())
+        digest.update(content)
+    return f"sha256:{digest.hexdigest()[:12]}"
+
+
+def _licence(path: Path) -> str:
+    lines = read_text(path).strip().splitlines() if path.is_file() else []
+    return lines[0].strip() if lines else "unknown"
+
+
+__all__ = ["ImportResult", "import_checkout"]

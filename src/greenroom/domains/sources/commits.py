@@ -1,0 +1,59 @@
+"""Which commit a checkout stands at, read from its files: git itself need not be there."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+def checked_out_commit(root: Path) -> str | None:
+    """The commit that a checkout's HEAD names, or None if that cannot be told."""
+    directory = _git_directory(root)
+    head = _line(directory / "HEAD")
+    if not head.startswith("ref:"):
+        return _commit(head)
+    ref = head.removeprefix("ref:").strip()
+    # A linked worktree has a HEAD of its own, but shares its branches.
+    shared = directory / (_line(directory / "commondir") or ".")
+    for place in (directory, shared):
+        found = _commit(_line(place / ref)) or _packed(place / "packed-refs", ref)
+        if found:
+            return found
+    return None
+
+
+def _git_directory(root: Path) -> Path:
+    pointer = _line(root / ".git")
+    if pointer.startswith("gitdir:"):
+        return root / pointer.removeprefix("gitdir:").strip()
+    return root / ".git"
+
+
+def _packed(path: Path, ref: str) -> str | None:
+    for line in _text(path).splitlines():
+        commit, _, name = line.partition(" ")
+        if name.strip() == ref:
+            return _commit(commit)
+    return None
+
+
+def _commit(text: str) -> str | None:
+    return text if _COMMIT.fullmatch(text) else None
+
+
+def _line(path: Path) -> str:
+    lines = _text(path).splitlines()
+    return lines[0].strip() if lines else ""
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        # What cannot be read tells nothing: the content's digest stands in for the commit.
+        return ""
