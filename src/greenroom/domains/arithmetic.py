@@ -65,13 +65,27 @@ def _value(node: ast.expr) -> Any:
             return _bounded(_BINARY[type(op)](_value(left), _value(right)))
         case ast.UnaryOp(op=op, operand=operand):
             return _UNARY[type(op)](_value(operand))
-        case ast.Call(func=function, args=arguments):
-            called = _value(function)
-            for argument in arguments:
-                _value(argument)
-            raise TypeError(f"{type(called).__name__!r} object is not callable")
+        case ast.Call():
+            return _call(node)
         case _:
             raise SyntaxError("invalid syntax (<string>, line 1)")
+
+
+def _call(node: ast.Call) -> Any:
+    # "2(3)" reads as a call of a number. Python first works out what is passed, then complains.
+    called = _value(node.func)
+    for argument in node.args:
+        if isinstance(argument, ast.Starred):
+            passed = _value(argument.value)
+            if not isinstance(passed, tuple):
+                kind = type(passed).__name__
+                raise TypeError(f"{called} argument after * must be an iterable, not {kind}")
+        else:
+            _value(argument)
+    for keyword in node.keywords:
+        kind = type(_value(keyword.value)).__name__
+        raise TypeError(f"{called} argument after ** must be a mapping, not {kind}")
+    raise TypeError(f"{type(called).__name__!r} object is not callable")
 
 
 def _power(base: Any, exponent: Any) -> Any:

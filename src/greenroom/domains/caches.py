@@ -21,8 +21,8 @@ def pack_cache() -> Path:
 
 def pulled_packs() -> list[str]:
     """The names of the packs that were pulled."""
-    cache = pack_cache()
-    return sorted(path.name for path in cache.iterdir() if path.is_dir()) if cache.is_dir() else []
+    # A directory without this file is one that is still being written.
+    return sorted(path.parent.name for path in pack_cache().glob("[!.]*/pack.json"))
 
 
 def pulled_pack(name: str) -> Path:

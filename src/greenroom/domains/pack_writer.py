@@ -52,11 +52,21 @@ def write_pack(directory: Path, packs: Sequence[Pack], *, replace: bool = False)
             _write_json(fresh / "pack.json", packs[0].info.model_dump())
             for pack in packs:
                 _write_domain(fresh / pack.domain, pack)
-            if directory.exists():
-                directory.rename(Path(scratch) / "replaced")
-            fresh.rename(directory)
+            _move(fresh, directory, aside=Path(scratch) / "replaced")
     except OSError as error:
         raise DataError(f"{directory} cannot be written: {error.strerror}.") from error
+
+
+def _move(fresh: Path, directory: Path, *, aside: Path) -> None:
+    replaced = directory.exists()
+    if replaced:
+        directory.rename(aside)
+    try:
+        fresh.rename(directory)
+    except OSError:
+        if replaced:
+            aside.rename(directory)
+        raise
 
 
 def check_destination(directory: Path, *, replace: bool = False) -> None:

@@ -89,7 +89,7 @@ def return_item(visit: Visit) -> Wish | None:
 
 
 def return_some_and_ask(visit: Visit) -> Wish | None:
-    """Send two or three items of a larger order back and hear how much that comes to."""
+    """Send two or three items of an order back and hear how much that comes to."""
     order = visit.take("delivered")
     items = visit.items(order)[:3] if order else []
     if order is None or len(items) < 2:

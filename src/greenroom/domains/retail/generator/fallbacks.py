@@ -27,6 +27,7 @@ from greenroom.domains.retail.generator.pending_wishes import (
 )
 from greenroom.domains.retail.generator.versions import missing_version, other_version
 from greenroom.domains.retail.generator.visit import Visit, Wish, look_up_product, noun
+from greenroom.domains.retail.generator.wording import changes_phrase
 from greenroom.domains.world import Record
 
 
@@ -132,7 +133,7 @@ def gift_card_too_low(visit: Visit) -> Wish | None:
         "You want {order} to be paid with your gift card instead. You do not know what is left on "
         "the card: if it is not enough for the whole order, you want to pay with {method}.",
         "You would like {order} to be paid by your gift card. If the card does not cover the whole "
-        "amount, you want the payment moved to {method}, as you will not leave it as it is.",
+        "amount, you want the payment moved to {method} instead.",
         order=visit.order_name(order),
         method=method_name(visit, others[0]),
     )
@@ -202,13 +203,16 @@ def second_choice(visit: Visit) -> Wish | None:
     delivered = order["status"] == "delivered"
     text = visit.say(
         "You want to {verb} {item} for the same one but {first}. If there is none like that in "
-        "stock, you want {second}.",
-        "You would like to {verb} {item}: first choice is the same one but {first}. If that "
-        "cannot be had, your second choice is {second}.",
+        "stock, you want one that is exactly like the {thing} you ordered but {second}.",
+        "You would like to {verb} {item}. Your first choice is one like it but {first}. If that "
+        "cannot be had, your second choice is one exactly like the {thing} you ordered but "
+        "{second}.",
         verb="exchange" if delivered else "swap",
         item=visit.items_name(order, items),
+        thing=noun(replacement.item),
         first=str(missing),
-        second=replacement.wording,
+        # Said in full: "the same" alone might mean the same as the first choice.
+        second=changes_phrase(replacement.item["options"], replacement.variant["options"]),
     )
     change = exchanging if delivered else swapping
     actions = (

@@ -42,8 +42,7 @@ _CANCEL_TEXTS = {
     BY_MISTAKE: (
         "You want to cancel {order}; you ordered it by mistake.",
         "You placed {order} by mistake and want it cancelled.",
-        "You realised that {order} was a mistake: you never meant to place it. You want it "
-        "cancelled.",
+        "Placing {order} was a mistake that you have just noticed. You want to cancel it.",
     ),
 }
 
@@ -137,7 +136,9 @@ def change_address(visit: Visit) -> Wish | None:
         Order=name[0].upper() + name[1:],
         address=spoken_address(address),
     )
-    keep = visit.say("The address in your profile stays as it is.", "Your profile stays unchanged.")
+    keep = visit.say(
+        "That address is for this one order only.", "You need it there this one time only."
+    )
     return Wish(f"{text} {keep}", (*visit.found(order), readdressed(order, address)))
 
 

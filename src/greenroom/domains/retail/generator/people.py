@@ -10,36 +10,34 @@ from greenroom.domains.retail.generator.places import make_address
 from greenroom.domains.retail.generator.products import fresh_id
 from greenroom.domains.world import Record
 
-_FIRST_NAMES: Final = tuple(
-    """
-    Aaliyah Abebe Adaeze Agnieszka Aiko Alejandra Amara Amir Anders Anjali Anouk Ansel Aroha Astrid
-    Ayodele Bahar Bao Beatriz Bogdan Branwen Camille Caspian Chidi Ciara Dafydd Dalia Danika Dariusz
-    Delphine Dmitri Eilidh Elif Emeka Enrique Esperanza Farid Fatou Federico Freya Gaspard Giulia
-    Goran Hana Haruto Hedda Hyun Ibrahim Ilse Imani Ines Ingrid Ishaan Itziar Jasper Jelena Joaquim
-    Kaito Kalani Katarzyna Kavita Keola Kofi Lars Layla Leilani Lucinda Luka Magnus Mahmoud Maren
-    Marisol Mateus Meera Mele Mihai Milena Minh Naveen Nadia Niamh Nikolai Nomvula Oluwaseun Orla
-    Osman Paloma Petra Priya Quang Rafaela Rania Rasmus Rohan Roza Saanvi Sanjay Santiago Selma
-    Seren Shira Sione Soren Sunniva Tadeusz Takumi Tamsin Thandiwe Tomasz Tove Tuan Ulrika Valentina
-    Viktor Wanjiru Wei Xiomara Yaretzi Yevgenia Youssef Zainab Zoltan Zuri
-    """.split()
-)
+_FIRST = """
+Aaliyah Abebe Adaeze Agnieszka Aiko Alejandra Amara Amir Anders Anjali Anouk Ansel Aroha Astrid
+Ayodele Bahar Bao Beatriz Bogdan Branwen Camille Caspian Chidi Ciara Dafydd Dalia Danika Dariusz
+Delphine Dmitri Eilidh Elif Emeka Enrique Esperanza Farid Fatou Federico Freya Gaspard Giulia
+Goran Hana Haruto Hedda Hyun Ibrahim Ilse Imani Ines Ingrid Ishaan Itziar Jasper Jelena Joaquim
+Kaito Kalani Katarzyna Kavita Keola Kofi Lars Layla Leilani Lucinda Luka Magnus Mahmoud Maren
+Marisol Mateus Meera Mele Mihai Milena Minh Naveen Nadia Niamh Nikolai Nomvula Oluwaseun Orla
+Osman Paloma Petra Priya Quang Rafaela Rania Rasmus Rohan Roza Saanvi Sanjay Santiago Selma
+Seren Shira Sione Soren Sunniva Tadeusz Takumi Tamsin Thandiwe Tomasz Tove Tuan Ulrika Valentina
+Viktor Wanjiru Wei Xiomara Yaretzi Yevgenia Youssef Zainab Zoltan Zuri
+"""
 
-_LAST_NAMES: Final = tuple(
-    """
-    Abdullahi Achterberg Adeyemi Ahlgren Akhtar Aldana Almeida Amankwah Andersson Arslan Asante
-    Balogun Banerjee Barrios Bergstrom Bielak Bouchard Brankovic Calloway Castellanos Cerny Chaudhry
-    Cho Contreras Dalgaard Delacroix Desai Dimitrov Dlamini Duarte Eriksen Escobar Fairweather
-    Farouk Ferreira Fitzwilliam Fonseca Fujimoto Galvao Ganesh Georgiou Grabowski Haddad Halvorsen
-    Hashimoto Hidalgo Holub Horvath Ibarra Ilves Iyer Jankowski Jimoh Joshi Kahananui Kamara
-    Karlsson Kealoha Khoury Kiplagat Kovac Kowalczyk Kuroda Laaksonen Lefebvre Lindqvist Lozano
-    Mahlangu Marchetti Mbeki Menon Moana Montoya Moreau Nakagawa Ndiaye Neumann Nwosu Oconnell
-    Okafor Olsson Onyango Ortega Paredes Pellegrini Petrov Pham Popescu Quispe Rahimi Ramaswamy
-    Rautio Reinholt Rezaei Ribeiro Saldana Sarkisian Sato Schaefer Sekibo Shimizu Sokolov Solberg
-    Sundaram Szabo Tafoya Takahashi Tembo Teixeira Thorvald Tran Tremblay Uzun Valdez Vanterpool
-    Varga Vasquez Villanueva Vuong Wambui Weatherby Wolanski Yamamoto Yilmaz Zamora Zielinski
-    """.split()
-)
+_LAST = """
+Abdullahi Achterberg Adeyemi Ahlgren Akhtar Aldana Almeida Amankwah Andersson Arslan Asante
+Balogun Banerjee Barrios Bergstrom Bielak Bouchard Brankovic Calloway Castellanos Cerny Chaudhry
+Cho Contreras Dalgaard Delacroix Desai Dimitrov Dlamini Duarte Eriksen Escobar Fairweather
+Farouk Ferreira Fitzwilliam Fonseca Fujimoto Galvao Ganesh Georgiou Grabowski Haddad Halvorsen
+Hashimoto Hidalgo Holub Horvath Ibarra Ilves Iyer Jankowski Jimoh Joshi Kahananui Kamara
+Karlsson Kealoha Khoury Kiplagat Kovac Kowalczyk Kuroda Laaksonen Lefebvre Lindqvist Lozano
+Mahlangu Marchetti Mbeki Menon Moana Montoya Moreau Nakagawa Ndiaye Neumann Nwosu Oconnell
+Okafor Olsson Onyango Ortega Paredes Pellegrini Petrov Pham Popescu Quispe Rahimi Ramaswamy
+Rautio Reinholt Rezaei Ribeiro Saldana Sarkisian Sato Schaefer Sekibo Shimizu Sokolov Solberg
+Sundaram Szabo Tafoya Takahashi Tembo Teixeira Thorvald Tran Tremblay Uzun Valdez Vanterpool
+Varga Vasquez Villanueva Vuong Wambui Weatherby Wolanski Yamamoto Yilmaz Zamora Zielinski
+"""
 
+_FIRST_NAMES: Final = tuple(_FIRST.split())
+_LAST_NAMES: Final = tuple(_LAST.split())
 _MAIL_HOSTS: Final = ("example.com", "example.org", "example.net")
 _CARD_BRANDS: Final = ("visa", "mastercard")
 

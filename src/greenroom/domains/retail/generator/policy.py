@@ -33,8 +33,8 @@ exchanges of orders that have arrived, and change a customer's default address.
 - A product, such as a tent, comes in several versions, called items, that differ in their options.
   Products and items have ids of their own; take care not to mix them up. Only items marked as
   available are in stock.
-- An order is *pending* until the warehouse takes it up, then *processed*, then *delivered*; or it is
-  *cancelled*. Only pending and delivered orders can be acted on. Look at the status first.
+- An order is *pending* until the warehouse takes it up, then *processed*, then *delivered*; or
+  it is *cancelled*. Only pending and delivered orders can be acted on. Look at the status first.
 - We deliver within the United States; addresses carry the country "USA".
 
 ## Orders that are pending
@@ -49,11 +49,11 @@ within 5 to 7 business days.
 **Payment method.** The order moves to one other method from the profile. A gift card has to cover
 the whole total; an order is not split between methods.
 
-**Items.** Each item can be swapped for another in-stock item of the same product. The customer names
-a method to pay the price difference, or to get it back; a gift card has to cover what is to be
-paid. This can be done once per order, and afterwards the order can neither be changed in any other
-way nor cancelled. So collect all swaps first, ask whether that is everything, and make other changes
-to the order before this one.
+**Items.** Each item can be swapped for another in-stock item of the same product. The customer
+names a method to pay the price difference, or to get it back; a gift card has to cover what is to
+be paid. This can be done once per order, and afterwards the order can neither be changed in any
+other way nor cancelled. So collect all swaps first, ask whether that is everything, and make other
+changes to the order before this one.
 
 ## Orders that are delivered
 

@@ -45,7 +45,8 @@ def _variants(rng: Random, kind: ProductType, used: set[str]) -> list[Record]:
     every = list(combinations_of(*kind.options.values()))
     count = min(len(every), rng.randint(_FEWEST_VARIANTS, _MOST_VARIANTS))
     # No price twice within a product: there is always one cheapest version of any selection.
-    prices = rng.sample(range(kind.cheapest * 100, kind.dearest * 100), count)
+    lowest, highest = kind.prices
+    prices = rng.sample(range(lowest * 100, highest * 100), count)
     variants: list[Record] = []
     for values, price in zip(rng.sample(every, count), prices, strict=True):
         item_id = fresh_id(rng, 10, used)

@@ -30,8 +30,8 @@ def move_house(visit: Visit) -> Wish | None:
         address=spoken_address(address),
     )
     keep = visit.say(
-        "Orders that you have placed already stay addressed as they are.",
-        "No existing order has to be redirected.",
+        "That is for future orders: none of your present ones should be sent there.",
+        "None of the orders that you have placed already should go there.",
     )
     return Wish(f"{text} {keep}", (visit.profile(), _moved(visit, address)))
 

@@ -35,6 +35,15 @@ _TRAITS: Final = (
 )
 
 
+_BRIDGES: Final = (
+    "There is something else.",
+    "Once that is settled, you come to your next request.",
+    "That is not all.",
+    "You have another request.",
+    "After that, you bring up another matter.",
+)
+
+
 @dataclass(frozen=True)
 class Kind:
     """A sort of task: pools of builders, from each of which so many different wishes are drawn."""
@@ -145,17 +154,9 @@ def _without_repeats(wishes: list[Wish]) -> list[Action]:
 
 def _instruction(visit: Visit, wishes: list[Wish], *, knows_email: bool) -> str:
     parts = [_introduction(visit, knows_email=knows_email), wishes[0].text]
-    for place, wish in enumerate(wishes[1:]):
-        last = place == len(wishes) - 2
-        parts.append(
-            visit.say(
-                "There is one more thing." if last else "There is more.",
-                "Once that is settled, you come to your next request.",
-                "That is not all.",
-                "You have another request." if not last else "You have one last request.",
-            )
-        )
-        parts.append(wish.text)
+    bridges = visit.rng.sample(_BRIDGES, len(wishes) - 1)
+    for bridge, wish in zip(bridges, wishes[1:], strict=True):
+        parts += [bridge, wish.text]
     order_named = any(order in part for order in visit.taken for part in parts)
     if visit.taken and not order_named:
         parts.append(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from greenroom.domains.retail.generator import money
-from greenroom.domains.retail.generator.catalogue import OPTION_PHRASES
-from greenroom.domains.retail.generator.visit import Visit, enumeration
+from greenroom.domains.retail.generator.visit import Visit
+from greenroom.domains.retail.generator.wording import changes_phrase, option_phrase
 from greenroom.domains.world import Record
 
 
@@ -23,17 +22,6 @@ class Replacement:
     def extra(self) -> float:
         """What the new version costs more than the old one; below zero if it costs less."""
         return money.less(self.variant["price"], self.item["price"])
-
-
-def option_phrase(option: str, value: str) -> str:
-    """A value of an option within a sentence: "in size M"."""
-    return OPTION_PHRASES[option].format(value)
-
-
-def changes_phrase(old: Mapping[str, str], new: Mapping[str, str]) -> str:
-    """In what a version differs from another."""
-    changed = [option for option in new if new[option] != old[option]]
-    return enumeration([option_phrase(option, new[option]) for option in changed])
 
 
 def other_version(visit: Visit, item: Record) -> Replacement | None:
@@ -74,7 +62,7 @@ def extreme_version(visit: Visit, item: Record) -> Replacement | None:
 
 
 def missing_version(visit: Visit, item: Record) -> str | None:
-    """The words for a version that differs in one option and cannot be had: sold out, or unheard of.
+    """The words for a version that differs in one option and cannot be had: sold out or never made.
 
     The value itself exists among the product's versions, so that the customer may well ask for it.
     """

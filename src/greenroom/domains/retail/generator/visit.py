@@ -18,7 +18,7 @@ from greenroom.domains.world import Record
 
 @dataclass(frozen=True)
 class Wish:
-    """Something the customer wants: told to the simulated user, and what has to be done about it."""
+    """Something the customer wants: told to the simulated user, and what to do about it."""
 
     text: str
     actions: tuple[Action, ...]

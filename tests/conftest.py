@@ -1,0 +1,65 @@
+"""What several tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from greenroom.domains.domain import Domain, load_domain
+
+ROOT = Path(__file__).parents[1]
+OFFICIAL_DATA = Path(os.environ.get("GREENROOM_DATA") or ROOT / "../shared/data/tau-bench")
+NO_OFFICIAL_DATA = (
+    f"no official Tau Bench data at {OFFICIAL_DATA}: set GREENROOM_DATA to a pack directory"
+)
+
+settings.register_profile(
+    "greenroom", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+settings.load_profile("greenroom")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("official") and not (OFFICIAL_DATA / "retail").is_dir():
+        if os.environ.get("CI"):
+            pytest.fail(NO_OFFICIAL_DATA, pytrace=False)
+        pytest.skip(NO_OFFICIAL_DATA)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = len(terminalreporter.stats.get("skipped", []))
+    if skipped:
+        terminalreporter.write_line(f"{skipped} tests were skipped; the reasons are listed above.")
+
+
+@pytest.fixture(autouse=True)
+def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No test sees the settings or the cache of whoever runs it."""
+    for name in ("GREENROOM_DATA", "GREENROOM_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GREENROOM_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture(scope="session")
+def official_data() -> Path:
+    """The directory of the official data; for tests that carry the mark `official`."""
+    return OFFICIAL_DATA
+
+
+@pytest.fixture(scope="session")
+def official_retail(official_data: Path) -> Domain:
+    return load_domain("retail", official_data)
+
+
+@pytest.fixture(scope="session")
+def official_airline(official_data: Path) -> Domain:
+    return load_domain("airline", official_data)
+
+
+@pytest.fixture(scope="session")
+def retail() -> Domain:
+    """The retail domain with its built-in data."""
+    return load_domain("retail")
