@@ -23,9 +23,7 @@ def main() -> int:
         for measure in benchmark():
             verdict = "" if not measure.floor else "ok" if measure.holds else "MISSED"
             figure = f"{measure.value:,.0f}{measure.unit}"
-            table.add_row(
-                measure.name, measure.ours, measure.naive, figure, measure.floor, verdict
-            )
+            table.add_row(measure.name, measure.ours, measure.naive, figure, measure.floor, verdict)
             if not measure.holds:
                 missed.append(measure.name)
     Console(width=None if sys.stdout.isatty() else 150).print(table)

@@ -25,7 +25,7 @@ LIVE = 1000
 
 
 def episode_speed() -> Iterator[Measure]:
-    """Ground-truth replay of the retail tasks on one thread, cold and warm, beside the naive way."""
+    """Ground-truth replay of the retail tasks on one thread, first time and later."""
     domain, where = retail_domain()
     tasks = range(min(TASKS, len(domain.tasks())))
     with tempfile.TemporaryDirectory() as folder:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from greenroom.domains.domain import Domain, load_domain
 
-
 OFFICIAL_DATA = Path(os.environ.get("GREENROOM_DATA") or "../shared/data/tau-bench")
 
 

@@ -46,7 +46,7 @@ def test_outputs_that_are_numbers_become_text() -> None:
 @pytest.mark.parametrize(
     ("records", "place"),
     [
-        ([{"instruction": "x", "actions": [{"kwargs": {}}]}], "0.actions.0.name"),
+        ([{"instruction": "x", "actions": [{"kwargs": {"a": 1}}]}], "0.actions.0.name"),
         ([{"instruction": "x"}, {"instruction": 5}], "1.instruction"),
         ({"instruction": "x"}, "the file"),
         (["text"], "0"),

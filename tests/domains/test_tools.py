@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypedDict, cast
 
 import pytest
 
@@ -169,7 +169,7 @@ def test_numbers_of_tools() -> None:
 
 def _shape(value: Any) -> Any:
     if isinstance(value, dict):
-        fields: dict[str, Any] = value
+        fields = cast("dict[str, Any]", value)
         return {key: _shape(item) for key, item in fields.items() if key != "description"}
     return value
 

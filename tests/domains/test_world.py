@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from greenroom.domains.actions import Action
 from greenroom.domains.domain import Domain
-from greenroom.domains.world import Base, RecordKey, World
+from greenroom.domains.world import Base, Record, RecordKey, World
 
-TABLES = {"shelves": {"a": {"books": [1, 2], "tall": True}, "b": {"books": []}}}
+TABLES: dict[str, dict[str, Record]] = {
+    "shelves": {"a": {"books": [1, 2], "tall": True}, "b": {"books": []}}
+}
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from greenroom.cli import conformance, data, generate, replay, run, tasks
 from greenroom.errors import GreenroomError
 
 DEBUG_VARIABLE = "GREENROOM_DEBUG"
+INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 app = typer.Typer(
     name="greenroom",
@@ -57,19 +58,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run_command(arguments: Sequence[str] | None = None) -> int:
     """Run a command: its exit status, 2 for what a person can mend."""
     try:
-        status = app(args=arguments, standalone_mode=False)
+        status = app(args=arguments, prog_name="greenroom", standalone_mode=False)
     except TyperException as error:
         _complain(error.format_message(), hint=_usage_hint(error))
         return 2
-    except (typer.Abort, KeyboardInterrupt):
-        _complain("Stopped.")
-        return 130
     except BrokenPipeError:
         # Whoever read our output has closed it: nothing is left to say, and to nobody.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
         return _report(error)
+    if status == INTERRUPTED:
+        _complain("Stopped.")
     return status if isinstance(status, int) else 0
 
 

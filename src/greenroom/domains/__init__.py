@@ -1,0 +1,48 @@
+"""Domains: databases, tools, policies and tasks, and the environments that agents play in."""
+
+from __future__ import annotations
+
+from greenroom.domains.actions import RESPOND, STOP, Action, respond
+from greenroom.domains.diff import ABSENT, FieldDifference
+from greenroom.domains.domain import Domain, GroundTruth, load_domain
+from greenroom.domains.environment import Environment, SimulatedUser, Step
+from greenroom.domains.pack_writer import pack_in_memory, write_pack
+from greenroom.domains.packs import Pack, PackInfo, load_pack
+from greenroom.domains.plugins import DomainPlugin, domain_names
+from greenroom.domains.reward import Reward
+from greenroom.domains.tasks import Task
+from greenroom.domains.tools import Tool, Toolset
+from greenroom.domains.validation import TaskProblem, validate_tasks
+from greenroom.domains.world import Base, Record, Table, World
+
+__all__ = [
+    "ABSENT",
+    "RESPOND",
+    "STOP",
+    "Action",
+    "Base",
+    "Domain",
+    "DomainPlugin",
+    "Environment",
+    "FieldDifference",
+    "GroundTruth",
+    "Pack",
+    "PackInfo",
+    "Record",
+    "Reward",
+    "SimulatedUser",
+    "Step",
+    "Table",
+    "Task",
+    "TaskProblem",
+    "Tool",
+    "Toolset",
+    "World",
+    "domain_names",
+    "load_domain",
+    "load_pack",
+    "pack_in_memory",
+    "respond",
+    "validate_tasks",
+    "write_pack",
+]

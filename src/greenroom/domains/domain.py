@@ -48,9 +48,7 @@ class GroundTruth:
         """Whether another world ended up the same."""
         # Whoever does what the ground truth does touches the same records in the same way, and the
         # exact comparison is not needed.
-        return (
-            world.touched_records() == self._touched_records or world.changes() == self.changes
-        )
+        return world.touched_records() == self._touched_records or world.changes() == self.changes
 
     @cached_property
     def database_hash(self) -> str:

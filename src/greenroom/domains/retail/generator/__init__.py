@@ -6,6 +6,7 @@ The same seed and number of tasks give the same pack, byte for byte, on every ve
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Final
 
 from greenroom.domains.domain import Domain
@@ -45,8 +46,9 @@ def generate_retail(seed: int, tasks: int, *, name: str | None = None) -> Pack:
     return _generated(info, seed, tasks)
 
 
+@cache
 def builtin_pack() -> Pack:
-    """The pack that the retail domain ships with."""
+    """The pack that the retail domain ships with: made once per process."""
     info = PackInfo(
         name=PACK_NAME,
         version=_VERSION,

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from greenroom import __version__
+from greenroom.cli import tasks
+from tests.cli.running import Greenroom
+
+HEAVY = ("pydantic_core", "jsonschema", "anyio", "asyncio", "orjson")
+
+
+def test_help_and_version(greenroom: Greenroom) -> None:
+    shown = greenroom("--help")
+    assert shown.status == 0
+    for command in ("run", "replay", "conformance", "generate", "data", "tasks"):
+        assert command in shown.out
+    assert greenroom("--version").out == f"greenroom {__version__}\n"
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from greenroom.cli.app import run_command; run_command(['--help']);"
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["dance"], "No such command 'dance'"),
+        (["run", "--bogus"], "No such option: --bogus"),
+        (["tasks", "show", "x"], "Invalid value for 'task_id'"),
+        (["conformance", "file"], "--data"),
+    ],
+)
+def test_what_was_mistyped_is_told_with_status_2(
+    greenroom: Greenroom, arguments: list[str], words: str
+) -> None:
+    result = greenroom(*arguments)
+    assert result.status == 2
+    assert result.err.startswith("error: ")
+    assert words in result.err
+    assert "Try 'greenroom" in result.err
+    assert "Traceback" not in result.err
+
+
+def test_a_bug_is_told_as_one(greenroom: Greenroom, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("gears")
+
+    monkeypatch.setattr("greenroom.domains.domain.load_domain", fail)
+    result = greenroom("tasks", "list")
+    assert result.status == 1
+    assert result.err.startswith("error: Unexpected RuntimeError: gears\nThis is a bug.")
+    assert "Traceback" in greenroom("--debug", "tasks", "list").err
+
+
+def test_stopping_is_no_error_of_the_program(
+    greenroom: Greenroom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("greenroom.domains.domain.load_domain", interrupt)
+    result = greenroom("tasks", "list")
+    assert (result.status, result.err) == (130, "error: Stopped.\n")
+
+
+def test_errors_behind_concurrency_are_told_like_any_other(
+    greenroom: Greenroom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deny(*_: object) -> None:
+        raise ExceptionGroup("several", [PermissionError(13, "Permission denied", "/x")])
+
+    monkeypatch.setattr("greenroom.domains.domain.load_domain", deny)
+    result = greenroom("tasks", "list")
+    assert (result.status, result.err) == (2, "error: /x: Permission denied.\n")
+
+
+def test_groups_explain_themselves(greenroom: Greenroom) -> None:
+    assert "validate" in greenroom("tasks", "--help").out
+    assert tasks.app.info.help

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+
+from greenroom.cli.options import joined_lists, parse_agent_options, parse_task_ids
+from greenroom.errors import InputError
+from tests.cli.running import Greenroom
+
+
+@pytest.mark.parametrize(
+    ("words", "joined"),
+    [
+        (["--task-ids", "1,2,3"], ["--task-ids", "1,2,3"]),
+        (["--task-ids", "1", "2", "3"], ["--task-ids", "1,2,3"]),
+        (["--task-ids", "1,", "2,", "3", "--json"], ["--task-ids", "1,,2,,3", "--json"]),
+        (["--task-ids=1", "2"], ["--task-ids=1", "2"]),
+        (
+            ["--json", "--task-ids", "4", "--seed", "7"],
+            ["--json", "--task-ids", "4", "--seed", "7"],
+        ),
+        (["--seed", "7", "8"], ["--seed", "7", "8"]),
+        (["--task-ids"], ["--task-ids"]),
+    ],
+)
+def test_a_list_in_one_word_or_in_several(words: list[str], joined: list[str]) -> None:
+    assert joined_lists(words) == joined
+
+
+def test_numbers_of_tasks() -> None:
+    assert parse_task_ids(None) is None
+    assert parse_task_ids("1,,2, 3") == [1, 2, 3]
+    for text in ("", "one", "1,x"):
+        with pytest.raises(InputError, match="--task-ids takes numbers"):
+            parse_task_ids(text)
+
+
+def test_options_of_an_agent() -> None:
+    assert parse_agent_options(["a=1", "b=x=y"]) == {"a": "1", "b": "x=y"}
+    for pair in ("a", "=1"):
+        with pytest.raises(InputError, match="NAME=VALUE"):
+            parse_agent_options([pair])
+
+
+@pytest.mark.parametrize("ids", [["1,2,3"], ["1", "2", "3"], ["1,2", "3"]])
+def test_commands_take_both_spellings(greenroom: Greenroom, ids: list[str]) -> None:
+    for command in (["tasks", "list"], ["run"]):
+        result = greenroom(*command, "--task-ids", *ids, "--json")
+        assert result.status == 0, result.err
+        assert len(result.json["episodes"] if command == ["run"] else result.json) == 3
