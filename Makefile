@@ -1,0 +1,52 @@
+# Everything that a newcomer needs: make demo, make test. Both set up what they need by themselves.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: help demo test check bench docs clean
+
+help: ## Show what can be made.
+	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: $(VENV)/.core ## Rehearse two agents in the built-in shop and look at how they did.
+	@$(BIN)/python tools/demo.py
+
+test: $(VENV)/.dev ## Check and test everything.
+	@$(MAKE) --no-print-directory lint
+	$(BIN)/python -m pytest -n auto
+
+check: $(VENV)/.dev ## The quick one: format, lint, types and unit tests.
+	@$(MAKE) --no-print-directory lint
+	$(BIN)/python -m pytest -n auto -q -m "not slow and not network"
+
+bench: $(VENV)/.dev ## Measure speed and memory; CHECK=1 fails where a floor is missed.
+	@CHECK=$(CHECK) $(BIN)/python -m benchmarks
+
+docs: $(VENV)/.dev ## Write docs/commands.md anew from the commands.
+	$(BIN)/python tools/command_reference.py > docs/commands.md
+
+.PHONY: lint
+lint:
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+	$(BIN)/pyright
+
+clean: ## Remove what was set up here.
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+$(VENV)/bin/python:
+	@sh tools/need-python "$(PYTHON)"
+	@echo "Setting up $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Installing greenroom ..."
+	@$(PIP) -e .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Installing greenroom with everything for its tests ..."
+	@$(PIP) -e '.[dev]'
+	@touch $@ $(VENV)/.core
