@@ -1,0 +1,142 @@
+"""The figures that analysis gives and reports show."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+ErrorConvention = Literal["errors_excluded", "errors_as_failures"]
+"""What becomes of episodes without a result: left out, or counted as failures."""
+
+
+class Figures(BaseModel):
+    """Figures are never changed once they are made."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+
+
+class Estimate(Figures):
+    """A figure with its interval; NaN where there is nothing to judge by."""
+
+    value: float
+    low: float
+    high: float
+    method: Literal["bootstrap", "exact", "none"]
+    """How the interval was made; "none" where there is none, and low and high are NaN."""
+
+
+class ConventionMetrics(Figures):
+    """The figures of a run under one convention for episodes without a result."""
+
+    convention: ErrorConvention
+    coverage: float
+    """The share of the planned episodes that count here."""
+    tasks: int
+    episodes: int
+    pass_hat_k: dict[int, Estimate]
+    """pass^k for k = 1 to the number of trials that tasks have."""
+    average_reward: Estimate
+    overall_score: Estimate
+    """The mean of pass^1 to pass^4; NaN with fewer than 4 trials."""
+
+
+class TurnPoint(Figures):
+    """A point of the turn curve: the share of episodes solved at, and by, a turn."""
+
+    turn: int
+    solved_at: float
+    solved_by: float
+
+
+class TaskFigures(Figures):
+    """How one task went."""
+
+    task_index: int
+    trials: int
+    """Trials with a result."""
+    successes: int
+    errors: int
+    """Trials that ended in an infrastructure error."""
+    missing: int
+    """Planned trials that were not played."""
+    average_reward: float
+    outcomes: dict[int, str]
+    """The outcome of each trial that was played, by trial."""
+    mean_steps: float
+    mean_turns: float
+    cost: float | None
+    instruction: str = ""
+
+
+class RunMetrics(Figures):
+    """Everything that is counted and estimated of a run."""
+
+    confidence: float
+    planned: int
+    with_result: int
+    errors: int
+    missing: int
+    duplicates: int
+    """Rows beyond the first of the same task and trial; they are not counted."""
+    outcomes: dict[str, int]
+    conventions: dict[ErrorConvention, ConventionMetrics]
+    turn_curve: list[TurnPoint]
+    steps_to_success: Estimate
+    """The mean number of steps of solved episodes."""
+    mean_steps: float
+    seconds: float
+    """Of all episodes together."""
+    total_cost: float | None
+    average_cost: float | None
+    tokens: dict[str, int]
+    """Tokens by purse."""
+    tasks: list[TaskFigures]
+
+    @property
+    def main(self) -> ConventionMetrics:
+        """The figures with errors left out: what the agent did."""
+        return self.conventions["errors_excluded"]
+
+
+FailureKind = Literal[
+    "wrong_tool",
+    "wrong_arguments",
+    "missing_write",
+    "extra_write",
+    "outputs_missing",
+    "max_steps",
+    "max_time",
+    "invalid_action",
+    "user_ended_early",
+    "infrastructure",
+    "other",
+]
+
+
+class Diagnosis(Figures):
+    """Why an episode failed: the kind that weighs most, all that apply, and the evidence."""
+
+    task_index: int
+    trial: int
+    kind: FailureKind
+    kinds: list[FailureKind]
+    explanation: str
+    """One sentence for people."""
+    expected: dict[str, Any] | None = None
+    """The ground-truth action concerned, as {name, kwargs}."""
+    actual: dict[str, Any] | None = None
+    """The agent's action concerned, as {name, kwargs}."""
+    arguments: list[str] = Field(default_factory=list[str])
+    """The arguments that differ, for wrong arguments."""
+    differences: list[str] = Field(default_factory=list[str])
+    """The database's differences, a line each."""
+
+
+class ErrorBreakdown(Figures):
+    """The failures of a run by kind, and each of them explained."""
+
+    failures: int
+    by_kind: dict[FailureKind, int]
+    """How many episodes have this as the kind that weighs most."""
+    diagnoses: list[Diagnosis]

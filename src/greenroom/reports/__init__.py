@@ -1,0 +1,1 @@
+"""Reports: stored results as people want to read them."""

@@ -1,0 +1,156 @@
+"""What is kept of a run: self-contained records, understood without the code that made them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Outcome = Literal[
+    "success", "failure", "max_steps", "max_time", "invalid", "infrastructure_error"
+]
+"""How an episode ended.
+
+success, failure   the conversation came to its end, with reward 1 or less
+max_steps          it did not, within the steps it had: reward 0
+max_time           it did not, within the time it had: reward 0
+invalid            the agent gave no further action although it could have: reward 0
+infrastructure_error   something other than the agent broke: no reward; retried and resumable
+"""
+
+RunStatus = Literal["running", "interrupted", "complete"]
+
+
+class Record(BaseModel):
+    """A record is never changed once it is made."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ActionRecord(Record):
+    """An action of the ground truth or of the agent."""
+
+    name: str
+    kwargs: dict[str, Any] = Field(default_factory=dict[str, Any])
+    writes: bool = False
+    """The tool is one that changes the database."""
+
+
+class StepRecord(Record):
+    """One action and its observation."""
+
+    action: ActionRecord
+    observation: str
+    source: str
+    """Who answered: "user", or the name of the tool."""
+    turn: int
+    """The turn it belongs to, from 1: a turn ends with the agent's reply to the user."""
+    invalid: str | None = None
+    """Why the action was not a valid one, if so."""
+
+
+class TaskRecord(Record):
+    """The task as it was played."""
+
+    instruction: str
+    user_id: str = ""
+    actions: list[ActionRecord] = Field(default_factory=list[ActionRecord])
+    outputs: list[str] = Field(default_factory=list[str])
+    id: str | None = None
+
+
+class DifferenceRecord(Record):
+    """A field of the database that is not what the ground truth leaves behind."""
+
+    table: str
+    record: str
+    path: str
+    expected: Any = None
+    actual: Any = None
+    absent: Literal["expected", "actual"] | None = None
+    """The side on which the field does not exist."""
+
+
+class RewardRecord(Record):
+    """Both parts of a reward."""
+
+    database: bool
+    outputs: dict[str, bool] = Field(default_factory=dict[str, bool])
+    strict_outputs: dict[str, bool] = Field(default_factory=dict[str, bool])
+    differences: list[DifferenceRecord] = Field(default_factory=list[DifferenceRecord])
+
+
+class Usage(Record):
+    """Tokens and money of one purse; an unknown price is None, never 0."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    """US dollars."""
+
+
+class EpisodeRecord(Record):
+    """One trial of a task: its trajectory, reward, cost and outcome."""
+
+    task_index: int
+    trial: int
+    outcome: Outcome
+    reward: float | None
+    """Tau Bench's reward; None where an infrastructure error left none."""
+    task: TaskRecord
+    opening: str = ""
+    steps: list[StepRecord] = Field(default_factory=list[StepRecord])
+    messages: list[dict[str, Any]] | None = None
+    """The agent's own chat messages; None for agents that hold none."""
+    details: RewardRecord | None = None
+    """None where the episode did not come to its end."""
+    error: str | None = None
+    """What went wrong, for an infrastructure error."""
+    attempts: int = 1
+    """How many attempts it took, this one included."""
+    seed: int = 0
+    started_at: datetime
+    seconds: float = 0.0
+    usage: dict[str, Usage] = Field(default_factory=dict[str, Usage])
+    """By purse: agent, user, judge."""
+
+    @property
+    def turns(self) -> int:
+        """The number of turns that it took."""
+        return self.steps[-1].turn if self.steps else 0
+
+    @property
+    def cost(self) -> float | None:
+        """What it cost in all; None if a price is not known, or nothing was bought."""
+        costs = [usage.cost for usage in self.usage.values()]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if known and len(known) == len(costs) else None
+
+
+class RunRecord(Record):
+    """A benchmark: what was to be played, on what, by whom."""
+
+    id: str
+    name: str
+    created_at: datetime
+    status: RunStatus = "running"
+    greenroom_version: str
+    config: dict[str, Any]
+    """The run's configuration as it was given."""
+    env: str
+    task_split: str
+    agent_strategy: str
+    task_indices: list[int]
+    num_trials: int
+    pack: dict[str, Any]
+    """The pack's name, version, source and licence."""
+    policy: str = ""
+    official_tasks: bool = False
+    """The tasks are those of Tau Bench's official split, so published rows may stand beside it."""
+
+    @property
+    def planned(self) -> int:
+        """How many episodes make up the whole run."""
+        return len(self.task_indices) * self.num_trials

@@ -1,0 +1,102 @@
+"""`make docs`: every command with its arguments and options, as Markdown, from the commands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+from typer.main import get_command
+
+from greenroom.cli.app import app
+
+INTRODUCTION = """\
+# Commands
+
+Generated from the commands themselves by `make docs`; a test proves that it is up to date.
+
+Every command takes `--help`. Commands that print a result take `--json` and then print that result
+and nothing else on standard output; progress goes to standard error. The exit status is 0 if all is
+well, 1 if a check found a difference or a fault, 2 for anything that you can mend yourself (a wrong
+name, a broken file), and 130 if you stopped the command.
+"""
+
+
+def reference() -> str:
+    """The whole page."""
+    return "\n".join([INTRODUCTION, *_sections("greenroom", get_command(app))])
+
+
+def _sections(path: str, command: object) -> Iterator[str]:
+    assert isinstance(command, TyperCommand | TyperGroup), f"{path} is no command of typer"
+    if command.hidden:
+        return
+    yield f"## {path}\n"
+    yield f"{(command.help or '').strip()}\n"
+    arguments = [p for p in command.params if isinstance(p, TyperArgument) and not p.hidden]
+    options = [p for p in command.params if isinstance(p, TyperOption) and not p.hidden]
+    yield f"```text\n{_usage(path, command, arguments)}\n```\n"
+    if arguments:
+        rows = [(_code(_name(a)), _needed(a), a.help or "") for a in arguments]
+        yield from _table(("Argument", "Default", "Meaning"), rows)
+    if options:
+        yield from _table(
+            ("Option", "Value", "Default", "Variable", "Meaning"),
+            [
+                (_flags(o), _value(o), _needed(o), _code(_variable(o)), o.help or "")
+                for o in options
+            ],
+        )
+    if isinstance(command, TyperGroup):
+        for name, inner in command.commands.items():
+            yield from _sections(f"{path} {name}", inner)
+
+
+def _usage(path: str, command: TyperCommand | TyperGroup, arguments: list[TyperArgument]) -> str:
+    names = [_name(a) if a.required else f"[{_name(a)}]" for a in arguments]
+    inner = ["COMMAND ..."] if isinstance(command, TyperGroup) else []
+    return " ".join([path, "[OPTIONS]", *names, *inner])
+
+
+def _name(argument: TyperArgument) -> str:
+    return argument.metavar or argument.name.upper()
+
+
+def _flags(option: TyperOption) -> str:
+    return ", ".join(_code(flag) for flag in [*option.opts, *option.secondary_opts])
+
+
+def _value(option: TyperOption) -> str:
+    if option.is_flag:
+        return ""
+    text = _code(option.metavar or option.bare_type().removesuffix("]").removeprefix("list["))
+    if option.min is not None and option.max is not None:
+        text += f", {option.min} to {option.max}"
+    return f"{text}, may be repeated" if option.multiple else text
+
+
+def _needed(parameter: TyperArgument | TyperOption) -> str:
+    if parameter.required:
+        return "required"
+    default = parameter.default
+    return "" if default is None or default is False else _code(str(default))
+
+
+def _variable(option: TyperOption) -> str:
+    names = option.envvar or ""
+    return names if isinstance(names, str) else ", ".join(names)
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def _table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:
+    lines = [headings, ("---",) * len(headings), *rows]
+    # A bar would end the cell, even within code.
+    cells = ([cell.replace("|", "\\|") for cell in line] for line in lines)
+    yield "\n".join(f"| {' | '.join(line)} |" for line in cells) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())
