@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from greenroom.domains.domain import Domain, load_domain
+from greenroom.store import Store, open_store
+from tests.postgres import Postgres, running_postgres
 
 ROOT = Path(__file__).parents[1]
 OFFICIAL_DATA = Path(os.environ.get("GREENROOM_DATA") or ROOT / "../shared/data/tau-bench")
@@ -37,7 +40,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No test sees the settings or the cache of whoever runs it."""
+    """No test sees the settings, the cache or the runs of whoever runs it."""
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{tmp_path}/runs.db")
     for name in ("GREENROOM_DATA", "GREENROOM_DEBUG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("GREENROOM_CACHE", str(tmp_path / "cache"))
@@ -63,3 +67,27 @@ def official_airline(official_data: Path) -> Domain:
 def retail() -> Domain:
     """The retail domain with its built-in data."""
     return load_domain("retail")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Generator[Postgres]:
+    """A PostgreSQL server, for as long as the tests run."""
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def any_database(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each kind of database in turn: fresh, and named by the environment."""
+    if request.param == "postgres":
+        server: Postgres = request.getfixturevalue("postgres")
+        monkeypatch.setenv("GREENROOM_DATABASE_URL", server.new_database())
+    return str(request.param)
+
+
+@pytest.fixture
+def store(any_database: str) -> Generator[Store]:
+    """An empty store, on each kind of database in turn."""
+    opened = open_store()
+    yield opened
+    opened.close()

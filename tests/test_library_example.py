@@ -23,7 +23,9 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What `pip install -e` leaves behind: the code on the path, and its entry points beside it."""
     metadata = tmp_path / "greenroom_library-0.1.0.dist-info"
     metadata.mkdir()
-    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: greenroom-library\nVersion: 0.1.0\n")
+    (metadata / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: greenroom-library\nVersion: 0.1.0\n"
+    )
     (metadata / "entry_points.txt").write_text(
         "[greenroom.domains]\nlibrary = greenroom_library:plugin\n"
     )
@@ -42,4 +44,7 @@ def test_the_example_plays(greenroom: Greenroom) -> None:
 
 def test_it_declares_the_entry_point_that_the_test_uses() -> None:
     declared = (EXAMPLE / "pyproject.toml").read_text()
-    assert '[project.entry-points."greenroom.domains"]\nlibrary = "greenroom_library:plugin"' in declared
+    assert (
+        '[project.entry-points."greenroom.domains"]\nlibrary = "greenroom_library:plugin"'
+        in declared
+    )

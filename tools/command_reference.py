@@ -16,9 +16,20 @@ INTRODUCTION = """\
 Generated from the commands themselves by `make docs`; a test proves that it is up to date.
 
 Every command takes `--help`. Commands that print a result take `--json` and then print that result
-and nothing else on standard output; progress goes to standard error. The exit status is 0 if all is
-well, 1 if a check found a difference or a fault, 2 for anything that you can mend yourself (a wrong
-name, a broken file), and 130 if you stopped the command.
+and nothing else on standard output; progress goes to standard error.
+
+| Exit status | Meaning |
+| --- | --- |
+| 0 | All is well. |
+| 1 | A check found a difference or a fault; or the error is a bug, and the message says so. |
+| 2 | Something that you can mend: a wrong name, a broken file. The message says what. |
+| 130 | You stopped the command. |
+
+| Variable | Meaning |
+| --- | --- |
+| `GREENROOM_DATA` | The default of `--data`. |
+| `GREENROOM_CACHE` | Where pulled packs are kept, instead of the user's cache directory. |
+| `GREENROOM_DEBUG` | Set to anything, it shows tracebacks as `--debug` does. |
 """
 
 

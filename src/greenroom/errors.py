@@ -9,6 +9,8 @@ GreenroomError
 
 from __future__ import annotations
 
+import os
+import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -44,3 +46,15 @@ class UnknownName(InputError):
 
 class EpisodeOver(GreenroomError):
     """The episode has ended: no further step is possible before the next reset."""
+
+
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+_SHORTEST_SECRET = 6
+
+
+def redacted(text: str) -> str:
+    """The text without the secrets of the environment: what is kept or shown must not hold them."""
+    for name, value in os.environ.items():
+        if len(value) >= _SHORTEST_SECRET and _SECRET_NAME.search(name):
+            text = text.replace(value, f"[{name}]")
+    return text

@@ -1,20 +1,29 @@
-"""Benchmarks: episodes of agents in domains, and checks of the domains themselves."""
+"""Benchmarks: runs of agents in domains, and checks of the domains themselves."""
 
 from __future__ import annotations
 
+from greenroom.benchmark.config import PreparedRun, RunConfig, check_config, prepare_run
 from greenroom.benchmark.conformance import ConformanceReport, Mismatch, check_conformance
-from greenroom.benchmark.episode import Episode, Outcome, play_episode
+from greenroom.benchmark.episode import Episode, play_episode
+from greenroom.benchmark.recording import episode_record, episode_seed
 from greenroom.benchmark.replay import ReplayedEpisode, replay_recordings
-from greenroom.benchmark.runner import run_episodes
+from greenroom.benchmark.runner import play_run, reopen_run, start_run
 
 __all__ = [
     "ConformanceReport",
     "Episode",
     "Mismatch",
-    "Outcome",
+    "PreparedRun",
     "ReplayedEpisode",
+    "RunConfig",
+    "check_config",
     "check_conformance",
+    "episode_record",
+    "episode_seed",
     "play_episode",
+    "play_run",
+    "prepare_run",
+    "reopen_run",
     "replay_recordings",
-    "run_episodes",
+    "start_run",
 ]

@@ -1,55 +1,175 @@
-"""Many episodes: tasks x trials, several at a time."""
+"""Runs: an agent over tasks x trials, every finished episode kept at once and exactly once."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+import random
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from uuid import uuid4
 
 import anyio
+import anyio.to_thread
 
-from greenroom.benchmark.episode import Episode, play_episode
-from greenroom.domains.environment import MAX_STEPS
+from greenroom._version import __version__
+from greenroom.benchmark.config import PreparedRun, RunConfig, prepare_run
+from greenroom.benchmark.episode import play_episode
+from greenroom.benchmark.recording import episode_record
+from greenroom.benchmark.writer import EpisodeWriter
+from greenroom.domains.official import is_official
 from greenroom.errors import InputError
+from greenroom.store import EpisodeKey, EpisodeRecord, LeaseOwner, RunRecord, Store, this_process
+from greenroom.store.leases import RENEWAL_SECONDS
 
-if TYPE_CHECKING:
-    from greenroom.agents import AgentStrategy
-    from greenroom.domains.domain import Domain
+OnEpisode = Callable[[EpisodeRecord], None]
+
+_FIRST_WAIT_SECONDS = 0.2
+_LONGEST_WAIT_SECONDS = 10.0
 
 
-async def run_episodes(
-    domain: Domain,
-    strategy: AgentStrategy,
-    task_indices: Sequence[int],
-    on_episode: Callable[[Episode], Awaitable[None]],
-    *,
-    split: str = "test",
-    trials: int = 1,
-    seed: int = 10,
-    options: Mapping[str, str] | None = None,
-    max_concurrency: int = 10,
-    max_steps: int = MAX_STEPS,
+def start_run(
+    store: Store, config: RunConfig, *, name: str | None = None
+) -> tuple[RunRecord, PreparedRun]:
+    """Keep a new run in the store, ready to be played. Nothing is kept if anything is amiss."""
+    prepared = prepare_run(config)
+    config, domain = prepared.config, prepared.domain
+    assert domain.pack.base, "the data is loaded, or fails to, before the run exists"
+    run = RunRecord(
+        id=uuid4().hex[:12],
+        name=name or store.free_name(f"{config.agent_strategy}-{config.env}"),
+        created_at=datetime.now(UTC),
+        greenroom_version=__version__,
+        config=config.model_dump(),
+        env=config.env,
+        task_split=config.task_split,
+        agent_strategy=config.agent_strategy,
+        task_indices=prepared.task_indices,
+        num_trials=config.num_trials,
+        pack=domain.pack.info.model_dump(),
+        policy=domain.policy,
+        official_tasks=is_official(domain, config.task_split),
+    )
+    store.create_run(run)
+    return run, prepared
+
+
+def reopen_run(store: Store, name: str) -> tuple[RunRecord, PreparedRun]:
+    """A run that was kept before, ready to go on; its data must be what it was."""
+    run = store.run(name)
+    prepared = prepare_run(RunConfig.model_validate(run.config))
+    found, kept = prepared.domain.pack.info.model_dump(), run.pack
+    if (found["name"], found["version"]) != (kept["name"], kept["version"]):
+        raise InputError(
+            f"The data of '{run.name}' has changed: it was played on {kept['name']} "
+            f"{kept['version']}, and this is {found['name']} {found['version']}."
+        )
+    return run, prepared
+
+
+async def play_run(
+    store: Store, run: RunRecord, prepared: PreparedRun, *, on_episode: OnEpisode = lambda _: None
 ) -> None:
-    """Play every trial of every task; each episode is handed over as soon as it has ended."""
-    for name, value in (("trials", trials), ("concurrency", max_concurrency), ("steps", max_steps)):
-        if value < 1:
-            raise InputError(f"The number of {name} must be at least 1, not {value}.")
-    pending = ((index, trial) for trial in range(trials) for index in task_indices)
+    """Play the episodes of a run that have no result yet.
+
+    However it ends, what was finished is in the store, and `reopen_run` goes on from there.
+    """
+    owner = this_process()
+    await anyio.to_thread.run_sync(store.acquire, run, owner)
+    try:
+        finished = await anyio.to_thread.run_sync(store.finished, run.id)
+        async with anyio.create_task_group() as background:
+            background.start_soon(_keep_lease, store, run, owner)
+            await _play_all(store, run, prepared, finished, on_episode)
+            background.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(store.release, run.id, owner)
+
+
+async def _play_all(
+    store: Store,
+    run: RunRecord,
+    prepared: PreparedRun,
+    finished: set[EpisodeKey],
+    on_episode: OnEpisode,
+) -> None:
+    config = prepared.config
+    writer = EpisodeWriter(store, run.id, config.max_concurrency)
+    pending = _pending(run, finished)
+    busy = min(config.max_concurrency, run.planned)
 
     async def work() -> None:
-        for index, trial in pending:  # shared by all workers: each takes what is next
-            await on_episode(
-                await play_episode(
-                    domain,
-                    strategy,
-                    index,
-                    split=split,
-                    trial=trial,
-                    seed=seed,
-                    options=options,
-                    max_steps=max_steps,
-                )
-            )
+        nonlocal busy
+        for task_index, trial in pending:  # shared by all workers: each takes what is next
+            record = await _finished_episode(store, run, prepared, task_index, trial)
+            await writer.keep(record)
+            on_episode(record)
+        busy -= 1
+        if busy == 0:
+            writer.close()
 
     async with anyio.create_task_group() as workers:
-        for _ in range(min(max_concurrency, trials * len(task_indices))):
+        workers.start_soon(writer.run)
+        for _ in range(busy):
             workers.start_soon(work)
+
+
+def _pending(run: RunRecord, finished: set[EpisodeKey]) -> Iterator[EpisodeKey]:
+    for trial in range(run.num_trials):
+        for task_index in run.task_indices:
+            if (task_index, trial) not in finished:
+                yield task_index, trial
+
+
+async def _finished_episode(
+    store: Store, run: RunRecord, prepared: PreparedRun, task_index: int, trial: int
+) -> EpisodeRecord:
+    # Something other than the agent may break: it is tried again, and what the broken attempt
+    # took is kept.
+    config = prepared.config
+    attempt = 1
+    while True:
+        episode = await play_episode(
+            prepared.domain,
+            prepared.strategy,
+            task_index,
+            split=run.task_split,
+            trial=trial,
+            seed=config.seed,
+            options=config.agent_options,
+            max_steps=config.max_num_steps,
+            max_seconds=config.max_episode_seconds,
+        )
+        record = episode_record(
+            prepared.domain, episode, split=run.task_split, seed=config.seed, attempts=attempt
+        )
+        if record.outcome != "infrastructure_error" or attempt > config.max_retries:
+            return record
+        await _note_attempt(store, run, record)
+        await anyio.sleep(_wait(attempt))
+        attempt += 1
+
+
+async def _note_attempt(store: Store, run: RunRecord, record: EpisodeRecord) -> None:
+    def note() -> None:
+        store.add_attempt(
+            run.id,
+            (record.task_index, record.trial),
+            started_at=record.started_at.isoformat(),
+            seconds=record.seconds,
+            error=record.error or "",
+            usage=record.usage,
+        )
+
+    await anyio.to_thread.run_sync(note)
+
+
+def _wait(attempt: int) -> float:
+    longest = min(_FIRST_WAIT_SECONDS * 2**attempt, _LONGEST_WAIT_SECONDS)
+    return random.uniform(longest / 2, longest)  # noqa: S311
+
+
+async def _keep_lease(store: Store, run: RunRecord, owner: LeaseOwner) -> None:
+    while True:
+        await anyio.sleep(RENEWAL_SECONDS)
+        if not await anyio.to_thread.run_sync(store.renew, run.id, owner):
+            raise InputError(f"Another process has taken over the run '{run.name}'.")

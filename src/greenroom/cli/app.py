@@ -12,7 +12,7 @@ import typer
 from typer.exceptions import TyperException
 
 from greenroom import __version__
-from greenroom.cli import conformance, data, generate, replay, run, tasks
+from greenroom.cli import conformance, data, errors, generate, replay, run, runs, store, tasks
 from greenroom.errors import GreenroomError
 
 DEBUG_VARIABLE = "GREENROOM_DEBUG"
@@ -25,10 +25,15 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(data.app, name="data")
-app.add_typer(tasks.app, name="tasks")
-for module in (run, replay, conformance, generate):
+for module in (run, errors, replay, conformance, generate):
     module.register(app)
+for name, group in (
+    ("runs", runs.app),
+    ("tasks", tasks.app),
+    ("data", data.app),
+    ("store", store.app),
+):
+    app.add_typer(group, name=name)
 
 
 def _show_version(wanted: bool) -> None:

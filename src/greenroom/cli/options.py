@@ -40,6 +40,7 @@ EndIndex = Annotated[
 Shuffle = Annotated[
     int, typer.Option("--shuffle", help="1 to shuffle the tasks by the seed.", min=0, max=1)
 ]
+Run = Annotated[str, typer.Argument(help="The name or id of a run.", metavar="RUN")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace a pack that is there already.")]
 

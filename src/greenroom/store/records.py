@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Outcome = Literal[
-    "success", "failure", "max_steps", "max_time", "invalid", "infrastructure_error"
-]
+Outcome = Literal["success", "failure", "max_steps", "max_time", "invalid", "infrastructure_error"]
 """How an episode ended.
 
 success, failure   the conversation came to its end, with reward 1 or less
@@ -117,6 +116,11 @@ class EpisodeRecord(Record):
     """By purse: agent, user, judge."""
 
     @property
+    def step_count(self) -> int:
+        """The number of steps that it took."""
+        return len(self.steps)
+
+    @property
     def turns(self) -> int:
         """The number of turns that it took."""
         return self.steps[-1].turn if self.steps else 0
@@ -127,6 +131,21 @@ class EpisodeRecord(Record):
         costs = [usage.cost for usage in self.usage.values()]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if known and len(known) == len(costs) else None
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeSummary:
+    """What is counted of an episode; without its trajectory, so that many fit into memory."""
+
+    task_index: int
+    trial: int
+    outcome: Outcome
+    reward: float | None
+    step_count: int
+    turns: int
+    seconds: float
+    cost: float | None
+    usage: dict[str, Usage]
 
 
 class RunRecord(Record):

@@ -1,0 +1,156 @@
+"""Which write of an agent stands for which write of the ground truth.
+
+Each write that was wanted is paired with at most one that was made, so that the pairs cost as
+little as possible together:
+
+    the same call                                  nothing
+    the same call, but refused                     a little
+    the same tool on the same target               more, by how many arguments differ
+    another tool on the same target                more still, by how unlike the two calls are
+    the same tool on another target                much, by how many arguments differ
+    no pair                                        so much that any of these is better, unless the
+                                                   write was refused and little of it is right
+
+The order in which an agent writes plays no part: its writes are put into an order of their own
+first. A write that was refused changed nothing, so leaving it without a pair costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Any, Literal, cast
+
+from greenroom.analysis.arguments import (
+    ArgumentDifference,
+    Target,
+    argument_differences,
+    canonical_text,
+    target_of,
+)
+
+Relation = Literal["same", "arguments", "tool", "none"]
+"""How a write that was made stands to the one that was wanted: the same call, other arguments,
+another tool, or nothing to do with it."""
+
+_REFUSED = 0.1
+_OTHER_ARGUMENTS = 1.0
+_OTHER_TOOL = 2.0
+_UNLIKE_TOOL = 2.9
+_OTHER_TARGET = 3.5
+_MISSING = _EXTRA = 3.0
+
+
+@dataclass(frozen=True)
+class Write:
+    """A call of a tool that changes the database."""
+
+    name: str
+    kwargs: dict[str, Any]
+    refusal: str | None = None
+    """What came back, where it changed nothing."""
+    invalid: str | None = None
+    """Why the call was not a valid one, if so."""
+
+    @cached_property
+    def text(self) -> str:
+        """What equal calls have in common."""
+        return f"{self.name} {canonical_text(self.kwargs)}"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A write that was wanted, with the one that was made for it, if any."""
+
+    expected: Write
+    actual: Write | None
+    relation: Relation
+    arguments: tuple[ArgumentDifference, ...] = ()
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """The writes of the ground truth in their order, and what was written beside them."""
+
+    pairs: tuple[Pair, ...]
+    extra: tuple[Write, ...]
+    """Writes that changed something and stand for none that was wanted."""
+
+
+def align(expected: Sequence[Write], actual: Sequence[Write]) -> Alignment:
+    """Pair the writes that were wanted with those that were made."""
+    made = sorted(actual, key=lambda write: (write.text, write.refusal or "", write.invalid or ""))
+    calls = {(wanted.name, target_of(wanted.kwargs)) for wanted in expected}
+    compared = [[_compare(wanted, write, calls) for write in made] for wanted in expected]
+    chosen = _assign(
+        # A pair spares the cost of an extra write too, if the write changed something.
+        [
+            [_cost(cell, write) - _extra_cost(write) for cell, write in zip(row, made, strict=True)]
+            for row in compared
+        ]
+    )
+    pairs = tuple(
+        compared[row][column] if column is not None else Pair(wanted, None, "none")
+        for row, (wanted, column) in enumerate(zip(expected, chosen, strict=True))
+    )
+    taken = set(chosen)
+    extra = (write for place, write in enumerate(made) if place not in taken)
+    return Alignment(pairs, tuple(write for write in extra if write.refusal is None))
+
+
+def _compare(expected: Write, actual: Write, calls: Collection[tuple[str, Target | None]]) -> Pair:
+    if expected.name != actual.name:
+        target = target_of(expected.kwargs)
+        in_place = target is not None and target == target_of(actual.kwargs)
+        # A tool that has its own work to do on the target was not taken for another.
+        in_place = in_place and (actual.name, target) not in calls
+        return Pair(expected, actual, "tool" if in_place else "none")
+    differences = tuple(argument_differences(expected.kwargs, actual.kwargs))
+    return Pair(expected, actual, "arguments" if differences else "same", differences)
+
+
+def _cost(pair: Pair, write: Write) -> float:
+    refused = _REFUSED if write.refusal is not None else 0.0
+    if pair.relation == "same":
+        return refused
+    if pair.relation == "tool":
+        likeness = _likeness(pair.expected, write)
+        return _OTHER_TOOL + _UNLIKE_TOOL * (1 - likeness) + refused
+    if pair.relation == "arguments":
+        same_target = target_of(pair.expected.kwargs) == target_of(write.kwargs)
+        fraction = 1 - 1 / (1 + len(pair.arguments))
+        return (_OTHER_ARGUMENTS if same_target else _OTHER_TARGET) + fraction + refused
+    return inf
+
+
+def _likeness(one: Write, other: Write) -> float:
+    """How alike the arguments of two tools on the same target are, from 0 to 1."""
+    target = target_of(one.kwargs)
+    about = {target.argument} if target is not None else set[str]()
+    names = (one.kwargs.keys() | other.kwargs.keys()) - about
+    if not names:
+        return 0.0
+    common = (one.kwargs.keys() & other.kwargs.keys()) - about
+    differing = {difference.root for difference in argument_differences(one.kwargs, other.kwargs)}
+    # Tools that ask for the same things are easily mixed up, whatever was passed to them.
+    return (0.7 * len(common) + 0.3 * len(common - differing)) / len(names)
+
+
+def _extra_cost(write: Write) -> float:
+    return _EXTRA if write.refusal is None else 0.0
+
+
+def _assign(costs: Sequence[Sequence[float]]) -> list[int | None]:
+    """The column of each row, all different, with the least cost in all; None costs _MISSING."""
+    columns = len(costs[0]) if costs else 0
+    if not columns:
+        return [None] * len(costs)
+    # Loaded on use: it takes longer to import than most commands take to run.
+    from scipy.optimize import linear_sum_assignment  # pyright: ignore
+
+    # Each row has a column of its own to fall back on.
+    table = [[*row, *([_MISSING] * len(costs))] for row in costs]
+    chosen: list[int] = cast("Any", linear_sum_assignment)(table)[1].tolist()
+    return [column if column < columns else None for column in chosen]

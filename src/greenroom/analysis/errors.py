@@ -1,0 +1,315 @@
+"""Why episodes failed: the agent's writes and words held against the ground truth's.
+
+Kinds, those that weigh more first. An episode has the first that applies as its kind, and all that
+apply as its kinds.
+
+infrastructure     something other than the agent broke
+max_time           it was cut off when its time was up
+max_steps          it was cut off when its steps were used up
+invalid_action     the agent gave no further action, or a needed write only in a call that was not
+                   a valid one
+wrong_tool         another tool was used where a needed write was due, on the same target
+wrong_arguments    a needed write was made, or tried and refused, with other arguments
+extra_write        something was changed that was not to be
+user_ended_early   the user left while the agent was waiting for an answer, and a needed write had
+                   not been tried by then
+missing_write      a needed write was not made
+outputs_missing    the user was not told what they should be
+other              nothing of all this
+
+What an agent did wrong weighs more than what it left undone, because it cannot be made good by
+going on; and a user who leaves early weighs more than the writes that are missing for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from greenroom.analysis import wording
+from greenroom.analysis.alignment import Alignment, Pair, Write, align
+from greenroom.analysis.arguments import ArgumentDifference, target_of
+from greenroom.analysis.figures import Diagnosis, ErrorBreakdown, FailureKind
+from greenroom.store.records import DifferenceRecord, EpisodeRecord, StepRecord
+
+PRECEDENCE: tuple[FailureKind, ...] = (
+    "infrastructure",
+    "max_time",
+    "max_steps",
+    "invalid_action",
+    "wrong_tool",
+    "wrong_arguments",
+    "extra_write",
+    "user_ended_early",
+    "missing_write",
+    "outputs_missing",
+    "other",
+)
+"""All kinds, those that weigh more first."""
+
+_RESPOND = "respond"
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """One reason why an episode failed."""
+
+    kind: FailureKind
+    explanation: str
+    expected: Write | None = None
+    actual: Write | None = None
+    arguments: tuple[ArgumentDifference, ...] = ()
+    remark: str = ""
+    """What ends the explanation."""
+
+    @property
+    def targets(self) -> set[str]:
+        """The records that it is about."""
+        writes = (write for write in (self.expected, self.actual) if write is not None)
+        targets = (target_of(write.kwargs) for write in writes)
+        return {target.value for target in targets if target is not None}
+
+
+def diagnose(episode: EpisodeRecord) -> Diagnosis | None:
+    """Why an episode failed; None for one that did not."""
+    if _succeeded(episode):
+        return None
+    alignment = align(_needed(episode), _made(episode))
+    findings = sorted(_findings(episode, alignment), key=lambda f: PRECEDENCE.index(f.kind))
+    first = findings[0]
+    return Diagnosis(
+        task_index=episode.task_index,
+        trial=episode.trial,
+        kind=first.kind,
+        kinds=list(dict.fromkeys(finding.kind for finding in findings)),
+        explanation=wording.sentence(first.explanation + _others(findings) + first.remark),
+        expected=_as_json(first.expected),
+        actual=_as_json(first.actual),
+        arguments=[difference.name for difference in first.arguments],
+        differences=[difference_line(difference) for difference in _differences(episode)],
+    )
+
+
+def break_down(episodes: Iterable[EpisodeRecord]) -> ErrorBreakdown:
+    """The failures among episodes, by kind.
+
+    Infrastructure errors are listed and counted too, as a kind of their own.
+    """
+    found = [diagnosis for episode in episodes if (diagnosis := diagnose(episode)) is not None]
+    diagnoses = sorted(found, key=lambda diagnosis: (diagnosis.task_index, diagnosis.trial))
+    counts = Counter(diagnosis.kind for diagnosis in diagnoses)
+    return ErrorBreakdown(
+        failures=len(diagnoses),
+        by_kind={kind: counts[kind] for kind in PRECEDENCE if counts[kind]},
+        diagnoses=diagnoses,
+    )
+
+
+def difference_line(difference: DifferenceRecord) -> str:
+    """A difference in one line: "orders[#W1].status: expected 'cancelled', got 'pending'"."""
+    path = f".{difference.path}" if difference.path else ""
+    expected, actual = (
+        "absent" if difference.absent == side else repr(value)
+        for side, value in (("expected", difference.expected), ("actual", difference.actual))
+    )
+    place = f"{difference.table}[{difference.record}]{path}"
+    return f"{place}: expected {expected}, got {actual}"
+
+
+def _others(findings: list[_Finding]) -> str:
+    first = findings[0]
+    if first.kind != "missing_write" or first.actual is not None:
+        return ""
+    others = sum(f.kind == first.kind and f.actual is None for f in findings[1:])
+    return f" (and {wording.count(others, 'more write')})" if others else ""
+
+
+def _succeeded(episode: EpisodeRecord) -> bool:
+    if episode.reward is None:
+        return episode.outcome == "success"
+    return episode.reward >= 1
+
+
+def _needed(episode: EpisodeRecord) -> list[Write]:
+    return [Write(a.name, a.kwargs) for a in episode.task.actions if a.writes]
+
+
+def _made(episode: EpisodeRecord) -> list[Write]:
+    return [
+        Write(step.action.name, step.action.kwargs, _refusal(step), step.invalid)
+        for step in episode.steps
+        if step.action.writes
+    ]
+
+
+def _refusal(step: StepRecord) -> str | None:
+    refused = step.invalid is not None or step.observation.startswith("Error")
+    return step.observation if refused else None
+
+
+def _findings(episode: EpisodeRecord, alignment: Alignment) -> list[_Finding]:
+    """Everything that is wrong, at least one finding."""
+    cut_off = [finding for finding in [_cut_off(episode, alignment)] if finding is not None]
+    if episode.outcome == "infrastructure_error":
+        return cut_off  # what is undone then is no doing of the agent's
+    findings = [
+        *cut_off,
+        *_database_findings(episode, alignment),
+        *_output_findings(episode),
+    ]
+    return findings or [_Finding("other", _unexplained(episode))]
+
+
+def _cut_off(episode: EpisodeRecord, alignment: Alignment) -> _Finding | None:
+    steps = wording.count(len(episode.steps), "step")
+    undone = [pair.expected for pair in alignment.pairs if pair.actual is None]
+    pending = f": {wording.call(undone[0])} was still to come" if undone else ""
+    match episode.outcome:
+        case "infrastructure_error":
+            error = episode.error or "the cause was not recorded"
+            return _Finding("infrastructure", f"Broken off by an error: {error}")
+        case "max_time":
+            return _Finding("max_time", f"Out of time after {steps}{pending}")
+        case "max_steps":
+            return _Finding("max_steps", f"Not done after {steps}{pending}")
+        case "invalid":
+            problem = next((s.invalid for s in reversed(episode.steps) if s.invalid), None)
+            detail = f": {problem}" if problem else pending
+            return _Finding("invalid_action", f"Gave no further action after {steps}{detail}")
+        case "success" | "failure":
+            return None
+
+
+def _database_findings(episode: EpisodeRecord, alignment: Alignment) -> list[_Finding]:
+    if episode.details is not None and episode.details.database:
+        return []  # however it was reached, the database is right
+    findings = [finding for pair in alignment.pairs for finding in _pair_findings(pair)]
+    findings += [_extra_finding(write, alignment) for write in alignment.extra]
+    untried = [pair.expected for pair in alignment.pairs if pair.actual is None]
+    findings += [_missing_finding(write, episode) for write in untried]
+    if _user_left_early(episode):
+        findings += [
+            _Finding("user_ended_early", f"The user left before {wording.call(w)} was called", w)
+            for w in untried
+        ]
+    return _borne_out(findings, episode)
+
+
+def _pair_findings(pair: Pair) -> Iterator[_Finding]:
+    expected, actual = pair.expected, pair.actual
+    if actual is None or (pair.relation == "same" and actual.refusal is None):
+        return
+    refusal = (actual.refusal or "").removeprefix("Error: ")
+    refused = f", and was refused: {refusal}" if actual.refusal is not None else ""
+    if actual.invalid is not None and pair.relation != "tool":
+        text = f"The call of {wording.call(actual)} was not valid: {actual.invalid}"
+        yield _Finding("invalid_action", text, expected, actual, pair.arguments)
+    elif pair.relation == "same":
+        text = f"Called {wording.call(actual)} as expected, but was refused: {refusal}"
+        yield _Finding("missing_write", text, expected, actual)
+    elif pair.relation == "tool":
+        text = f"Called {wording.call(actual)} where {expected.name} was right{refused}"
+        yield _Finding("wrong_tool", text, expected, actual)
+    else:
+        text = wording.wrong_arguments(actual, pair.arguments, refused)
+        yield _Finding("wrong_arguments", text, expected, actual, pair.arguments)
+
+
+def _extra_finding(write: Write, alignment: Alignment) -> _Finding:
+    if not alignment.pairs:
+        text = f"Called {wording.call(write)} although nothing was to be changed"
+    elif any(
+        pair.actual is not None and pair.actual.text == write.text for pair in alignment.pairs
+    ):
+        text = f"Called {wording.call(write)} once more than needed"
+    else:
+        text = f"Called {wording.call(write)}, which the task does not ask for"
+    return _Finding("extra_write", text, actual=write)
+
+
+def _missing_finding(write: Write, episode: EpisodeRecord) -> _Finding:
+    last = episode.steps[-1] if episode.steps else None
+    handed_over = episode.outcome == "failure" and last is not None and last.source != "user"
+    remark = f"; ended with {last.action.name} instead" if last and handed_over else ""
+    return _Finding("missing_write", f"Never called {wording.call(write)}", write, remark=remark)
+
+
+_CLOSING = re.compile(r"\b(else|further|other questions|more questions|in the future)\b", re.I)
+_ASKING = re.compile(
+    r"\?\s*$|\bplease (confirm|provide|specify|reply|share|choose|let me know (how|which|what))\b"
+    r"|\bI(?:'ll| will|) need\b|\byes/no\b|\blet me know how\b|[\"'“]yes[\"'”]",
+    re.I,
+)
+
+
+def _user_left_early(episode: EpisodeRecord) -> bool:
+    """The user ended the conversation, although the agent's last words asked them for something.
+
+    The agent asks if a sentence of its last message is a question, wants a confirmation or
+    information, and is not the usual offer of further help.
+    """
+    if not episode.steps:
+        return episode.outcome == "failure"
+    last = episode.steps[-1]
+    if episode.outcome != "failure" or last.source != "user":
+        return False
+    content: Any = last.action.kwargs.get("content")
+    sentences = re.split(r"(?<=[.?!])\s+|\n+", content if isinstance(content, str) else "")
+    return any(_ASKING.search(text) and not _CLOSING.search(text) for text in sentences)
+
+
+def _borne_out(findings: list[_Finding], episode: EpisodeRecord) -> list[_Finding]:
+    """The findings that the database's differences bear out, before or instead of the others.
+
+    A ground-truth write may itself be refused, or an argument leave no trace: then its absence is
+    no reason for the failure. Where every differing record is accounted for by some finding, the
+    findings about other records are left out.
+    """
+    differing = {difference.record for difference in _differences(episode)}
+    borne_out = [finding for finding in findings if finding.targets & differing]
+    if not borne_out:
+        return findings
+    accounted = set[str]().union(*(finding.targets for finding in borne_out))
+    if differing <= accounted | {episode.task.user_id}:
+        return borne_out
+    return [*borne_out, *(finding for finding in findings if finding not in borne_out)]
+
+
+def _output_findings(episode: EpisodeRecord) -> Iterator[_Finding]:
+    if episode.details is not None:
+        missing = [output for output, said in episode.details.outputs.items() if not said]
+    else:
+        missing = list(_unsaid(episode))
+    if missing:
+        more = f" (and {wording.count(len(missing) - 1, 'more output')})" if missing[1:] else ""
+        yield _Finding("outputs_missing", f"Never told the user {missing[0]!r}{more}")
+
+
+def _unsaid(episode: EpisodeRecord) -> Iterator[str]:
+    # Tau Bench's own check, for episodes without a score: any place in anything that was said.
+    said = [
+        str(step.action.kwargs.get("content", "")).lower().replace(",", "")
+        for step in episode.steps
+        if step.action.name == _RESPOND and step.invalid is None
+    ]
+    for output in episode.task.outputs:
+        if not any(output.lower() in text for text in said):
+            yield output
+
+
+def _unexplained(episode: EpisodeRecord) -> str:
+    differences = _differences(episode)
+    if differences:
+        return f"Made every write as expected, yet {difference_line(differences[0])}"
+    return "Neither the writes nor the outputs explain the reward"
+
+
+def _differences(episode: EpisodeRecord) -> list[DifferenceRecord]:
+    return episode.details.differences if episode.details is not None else []
+
+
+def _as_json(write: Write | None) -> dict[str, Any] | None:
+    return None if write is None else {"name": write.name, "kwargs": write.kwargs}

@@ -1,0 +1,182 @@
+"""The figures of a run: everything that is counted and estimated of its episodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from math import nan
+
+from greenroom.analysis.figures import (
+    ConventionMetrics,
+    ErrorConvention,
+    Estimate,
+    RunMetrics,
+    TaskFigures,
+    TurnPoint,
+)
+from greenroom.analysis.tally import (
+    SOLVED,
+    EpisodeLike,
+    EpisodeRow,
+    Tally,
+    cost_of,
+    tally,
+    tokens_of,
+)
+
+CONVENTIONS: tuple[ErrorConvention, ...] = ("errors_excluded", "errors_as_failures")
+
+
+def measure_run(
+    episodes: Iterable[EpisodeLike],
+    *,
+    task_indices: Sequence[int],
+    num_trials: int,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+    over: bool = True,
+) -> RunMetrics:
+    """Count and estimate everything of a run, whatever it lacks.
+
+    Each (task, trial) counts once; further rows of the same are reported as duplicates. A task is
+    judged by the trials that it has. Infrastructure errors and missing trials are no results: under
+    "errors_excluded" they are left out, under "errors_as_failures" they are failures (missing
+    trials only once the run is over). Coverage is the share of planned episodes that count.
+    Where nothing counts, figures are NaN.
+
+    The turn curve, steps to success and mean steps are of the episodes with a result; time, money
+    and tokens are of all that were played.
+    """
+    counted = tally(episodes, task_indices=task_indices, num_trials=num_trials)
+    played = counted.played
+    results = [row for row in played if row.reward is not None]
+    total_cost = cost_of(played)
+    return RunMetrics(
+        confidence=confidence,
+        planned=counted.planned,
+        with_result=len(results),
+        errors=len(played) - len(results),
+        missing=sum(counted.missing(index) for index in counted.rows),
+        duplicates=counted.duplicates,
+        outcomes=dict(Counter(row.outcome for row in played)),
+        conventions={
+            convention: convention_metrics(
+                counted,
+                convention,
+                confidence=confidence,
+                resamples=resamples,
+                seed=seed,
+                over=over,
+            )
+            for convention in CONVENTIONS
+        },
+        turn_curve=turn_curve(results),
+        steps_to_success=_steps_to_success(results, confidence, resamples, seed),
+        mean_steps=_mean([row.steps for row in results]),
+        seconds=sum(row.seconds for row in played),
+        total_cost=total_cost,
+        average_cost=None if total_cost is None else total_cost / len(played),
+        tokens=tokens_of(played),
+        tasks=[_task_figures(counted, index) for index in counted.rows],
+    )
+
+
+def convention_metrics(
+    counted: Tally,
+    convention: ErrorConvention,
+    *,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+    over: bool = True,
+) -> ConventionMetrics:
+    """The figures under one convention for episodes without a result.
+
+    pass^k is given up to the largest number of trials that any task has; tasks with fewer than k
+    are left out of it.
+    """
+    # Numbers are only needed here: a command that counts nothing does not wait for numpy.
+    from greenroom.analysis.intervals import SuccessIntervals, average_reward
+
+    by_task = {
+        task_index: list(trials.values())
+        for task_index, trials in counted.rewards(convention, over=over).items()
+    }
+    episodes = sum(len(rewards) for rewards in by_task.values())
+    successes = SuccessIntervals(
+        [success_counts(rewards) for rewards in by_task.values()],
+        confidence=confidence,
+        resamples=resamples,
+        seed=seed,
+    )
+    return ConventionMetrics(
+        convention=convention,
+        coverage=episodes / counted.planned if counted.planned else nan,
+        tasks=sum(1 for rewards in by_task.values() if rewards),
+        episodes=episodes,
+        pass_hat_k={
+            k: successes.pass_hat_k(k) for k in range(1, max(1, successes.most_trials) + 1)
+        },
+        average_reward=average_reward(
+            by_task, confidence=confidence, resamples=resamples, seed=seed
+        ),
+        overall_score=successes.overall_score(),
+    )
+
+
+def success_counts(rewards: Sequence[float]) -> tuple[int, int]:
+    """The number of trials, and of successes among them."""
+    return len(rewards), sum(1 for reward in rewards if reward >= SOLVED)
+
+
+def turn_curve(results: Sequence[EpisodeRow]) -> list[TurnPoint]:
+    """The share of episodes that were solved at, and by, each turn up to the longest episode's."""
+    solved = Counter(row.turns for row in results if row.solved)
+    points: list[TurnPoint] = []
+    by_now = 0
+    first = min(1, min(solved, default=1))
+    for turn in range(first, max((row.turns for row in results), default=0) + 1):
+        by_now += solved[turn]
+        points.append(
+            TurnPoint(
+                turn=turn,
+                solved_at=solved[turn] / len(results),
+                solved_by=by_now / len(results),
+            )
+        )
+    return points
+
+
+def _steps_to_success(
+    results: Sequence[EpisodeRow], confidence: float, resamples: int, seed: int
+) -> Estimate:
+    from greenroom.analysis.intervals import mean_count
+
+    by_task: dict[int, list[int]] = {}
+    for row in results:
+        if row.solved:
+            by_task.setdefault(row.task_index, []).append(row.steps)
+    return mean_count(by_task, confidence=confidence, resamples=resamples, seed=seed)
+
+
+def _task_figures(counted: Tally, task_index: int) -> TaskFigures:
+    trials: Mapping[int, EpisodeRow] = counted.rows[task_index]
+    results = [row for row in trials.values() if row.reward is not None]
+    return TaskFigures(
+        task_index=task_index,
+        trials=len(results),
+        successes=sum(1 for row in results if row.solved),
+        errors=len(trials) - len(results),
+        missing=counted.missing(task_index),
+        average_reward=_mean([row.reward for row in results if row.reward is not None]),
+        outcomes={trial: trials[trial].outcome for trial in sorted(trials)},
+        mean_steps=_mean([row.steps for row in results]),
+        mean_turns=_mean([row.turns for row in results]),
+        cost=cost_of(trials.values()),
+        instruction=next((row.instruction for row in trials.values() if row.instruction), ""),
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else nan

@@ -1,0 +1,106 @@
+"""Tests of one run against another on the same tasks.
+
+Two agents are compared task by task: how hard a task is cancels out in the difference. Tasks are
+the units, as they are for intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greenroom.analysis.distributions import half_binomial_cdf
+from greenroom.analysis.figures import Estimate
+from greenroom.analysis.intervals import (
+    NOTHING,
+    TaskBootstrap,
+    constant_bounds,
+    student_interval,
+)
+
+LARGEST_LATTICE = 200_000
+"""Beyond so many possible sums the distribution is drawn instead of computed."""
+
+
+def difference_interval(
+    differences: Sequence[Fraction],
+    *,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Estimate:
+    """The mean difference over tasks with its interval, by the paired cluster bootstrap.
+
+    The bootstrap's variance over tasks with Student's quantile: differences are symmetric enough
+    for it, and unlike percentiles it does not fall short with few tasks. If all tasks have the same
+    difference there is nothing to resample, and the bounds are the exact ones.
+    """
+    if not differences:
+        return NOTHING
+    value = float(sum(differences) / len(differences))
+    if len(set(differences)) == 1:
+        return constant_bounds(value, len(differences), confidence, least=-1.0)
+    rows = [[float(difference)] for difference in differences]
+    bootstrap = TaskBootstrap(rows, resamples=resamples, seed=seed)
+    kinds = bootstrap.kinds[:, 0]
+    variance = bootstrap.variance([(kinds, np.ones_like(kinds))], len(rows))
+    return student_interval(value, variance, len(rows), confidence, least=-1.0)
+
+
+def sign_flip_p_value(
+    differences: Sequence[Fraction], *, permutations: int = 20_000, seed: int = 0
+) -> float:
+    """The permutation test of no difference: each task's difference might have had either sign.
+
+    If the agents do not differ, swapping their names on any task changes nothing, so all patterns
+    of signs are equally likely; the p-value is the share of patterns with a mean at least as far
+    from 0. Differences are fractions with a common denominator, so that the distribution of the sum
+    is computed exactly on whole numbers, task by task; where the denominator is too large for that
+    it is drawn, and the pattern that was seen counts as one of the draws.
+    """
+    denominator = lcm(*(difference.denominator for difference in differences), 1)
+    sizes = [int(abs(difference) * denominator) for difference in differences if difference]
+    seen = abs(int(sum(differences) * denominator))
+    if not sizes:
+        return 1.0
+    total = sum(sizes)
+    if total > LARGEST_LATTICE:
+        generator = np.random.default_rng(seed)
+        kinds, counts = np.unique(np.array(sizes, dtype=np.float64), return_counts=True)
+        heads = generator.binomial(counts, 0.5, size=(permutations, len(kinds)))
+        sums = np.abs((2 * heads - counts) @ kinds)
+        return float((1 + np.count_nonzero(sums >= seen - 0.5)) / (1 + permutations))
+    # chances[i] is the chance that the sizes with a plus add up to i; the sum is 2 i - total.
+    chances: NDArray[np.float64] = np.zeros(total + 1)
+    chances[0] = 1.0
+    for size in sizes:
+        shifted = np.zeros_like(chances)
+        shifted[size:] = chances[:-size]
+        chances = (chances + shifted) / 2
+    sums = np.abs(2 * np.arange(total + 1) - total)
+    return min(1.0, float(chances[sums >= seen].sum()))
+
+
+def mcnemar_p_value(only_first: int, only_second: int) -> float:
+    """McNemar's exact test on pairs of trials of which one succeeded and the other did not.
+
+    It takes pairs as independent, which trials of one task are only if the agents are equal on
+    every task; so it stands beside the test over tasks and decides nothing.
+    """
+    pairs = only_first + only_second
+    return min(1.0, 2 * half_binomial_cdf(min(only_first, only_second), pairs)) if pairs else 1.0
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's correction: p-values that keep the chance of any false call among all of them."""
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted = [1.0] * len(p_values)
+    largest = 0.0
+    for rank, index in enumerate(order):
+        largest = max(largest, min(1.0, p_values[index] * (len(p_values) - rank)))
+        adjusted[index] = largest
+    return adjusted

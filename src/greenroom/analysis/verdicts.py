@@ -1,0 +1,77 @@
+"""The verdict of a comparison in one or two plain sentences."""
+
+from __future__ import annotations
+
+from math import isnan
+
+from greenroom.analysis.comparison_figures import Difference, Sensitivity, Verdict
+
+
+def sentence_of(
+    label: str,
+    baseline: str,
+    verdict: Verdict,
+    first: Difference,
+    p_value: float,
+    sensitivity: Sensitivity | None,
+    *,
+    confidence: float,
+    comparisons: int,
+) -> str:
+    """Say which run is better and how sure that is; or why it cannot be told, and what it takes."""
+    if sensitivity is None:
+        return f"{label} and {baseline} have no task in common to be compared on."
+    figures = _figures(first, p_value, confidence, comparisons)
+    if verdict != "no_difference_shown":
+        return f"{label} is {verdict} than {baseline}: {figures}."
+    if sensitivity.tasks_needed is None:
+        return f"No difference between {label} and {baseline}: {figures}. {_reach(sensitivity)}"
+    return f"Too few trials to tell {label} from {baseline}: {figures}. {_needs(sensitivity)}"
+
+
+def _figures(first: Difference, p_value: float, confidence: float, comparisons: int) -> str:
+    apart = first.difference
+    corrected = f", corrected for {comparisons} comparisons" if comparisons > 1 else ""
+    return (
+        f"pass^1 {first.value:.2f} against {first.baseline:.2f} "
+        f"({apart.value:+.2f}, {confidence * 100:g} % interval "
+        f"{apart.low:.2f} to {apart.high:.2f}, {_p(p_value)}{corrected})"
+    )
+
+
+def _p(value: float) -> str:
+    return (
+        "p < 0.001" if value < 0.001 else f"p = {value:.3f}" if value < 0.1 else f"p = {value:.2f}"
+    )
+
+
+def _reach(sensitivity: Sensitivity) -> str:
+    if isnan(sensitivity.detectable):
+        return "So few tasks could not have shown any."
+    return (
+        f"A true difference of {sensitivity.detectable:.2f} or more would have been found "
+        f"with {sensitivity.power * 100:.0f} % power."
+    )
+
+
+def _needs(sensitivity: Sensitivity) -> str:
+    tasks = f"about {_round(sensitivity.tasks_needed or 0)} tasks"
+    power = f"to be found with {sensitivity.power * 100:.0f} % power"
+    if sensitivity.trials_needed is not None:
+        return (
+            "A difference of this size would need "
+            f"about {_round(sensitivity.trials_needed)} trials of each of these tasks "
+            f"(or {tasks}) {power}."
+        )
+    if sensitivity.separable:
+        return (
+            f"A difference of this size would need {tasks} {power}; "
+            "more trials of these tasks would not do, since tasks differ too much."
+        )
+    return f"A difference of this size would need {tasks} {power}."
+
+
+def _round(number: int) -> str:
+    # Two digits are more than such an estimate deserves; "about 1,437" would claim four.
+    digits = max(0, len(str(number)) - 2)
+    return f"{-(-number // 10**digits) * 10**digits:,}"

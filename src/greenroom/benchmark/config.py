@@ -1,0 +1,84 @@
+"""What a run is to be: checked before anything is played."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from greenroom.agents import AgentStrategy, find_strategy
+from greenroom.domains.domain import Domain, load_domain
+from greenroom.domains.environment import MAX_STEPS
+from greenroom.domains.packs import DEFAULT_SPLIT
+from greenroom.domains.tasks import select_tasks
+from greenroom.errors import InputError
+
+Count = Annotated[int, Field(ge=1)]
+
+
+class RunConfig(BaseModel):
+    """The configuration of a run. Everything in it is kept with the run."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    agent_strategy: str = "oracle"
+    agent_options: dict[str, str] = Field(default_factory=dict[str, str])
+    env: str = "retail"
+    data: str | None = None
+    task_split: str = DEFAULT_SPLIT
+    task_ids: list[int] | None = None
+    start_index: int = 0
+    end_index: int = -1
+    shuffle: bool = False
+    num_trials: Count = 1
+    max_concurrency: Count = 10
+    max_num_steps: Count = MAX_STEPS
+    max_episode_seconds: Annotated[float, Field(gt=0)] | None = None
+    max_retries: Annotated[int, Field(ge=0)] = 2
+    """How often an episode is tried again after an infrastructure error."""
+    seed: int = 10
+    model: str | None = None
+    temperature: float = 0.0
+    user_model: str | None = None
+    user_strategy: str = "scripted"
+
+
+@dataclass(frozen=True)
+class PreparedRun:
+    """A configuration with everything that it names at hand."""
+
+    config: RunConfig
+    domain: Domain
+    strategy: AgentStrategy
+    task_indices: list[int]
+
+
+def check_config(fields: Mapping[str, Any]) -> RunConfig:
+    """A configuration from what a person gave; what will not do is told in a line."""
+    try:
+        return RunConfig.model_validate(dict(fields))
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]).replace("_", "-")
+        message = first["msg"].removeprefix("Input should be ")
+        raise InputError(f"--{name} should be {message}, not {first['input']!r}.") from error
+
+
+def prepare_run(config: RunConfig) -> PreparedRun:
+    """Find the domain, its data, the strategy and the tasks; raises for whatever is not there."""
+    strategy = find_strategy(config.agent_strategy, config.agent_options)
+    domain = load_domain(config.env, config.data)
+    indices = select_tasks(
+        len(domain.tasks(config.task_split)),
+        task_ids=config.task_ids,
+        start_index=config.start_index,
+        end_index=config.end_index,
+        shuffle_seed=config.seed if config.shuffle else None,
+    )
+    if config.data is not None and Path(config.data).exists():
+        # A run is resumed from wherever its owner stands then.
+        config = config.model_copy(update={"data": str(Path(config.data).resolve())})
+    return PreparedRun(config, domain, strategy, indices)

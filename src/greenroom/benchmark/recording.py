@@ -1,0 +1,101 @@
+"""From an episode as it was played to the record that is kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+
+from greenroom.benchmark.episode import Episode
+from greenroom.domains.actions import RESPOND, Action
+from greenroom.domains.diff import ABSENT, FieldDifference
+from greenroom.domains.domain import Domain
+from greenroom.domains.environment import Step
+from greenroom.domains.reward import Reward
+from greenroom.domains.tasks import Task
+from greenroom.domains.tools import Toolset
+from greenroom.store import (
+    ActionRecord,
+    DifferenceRecord,
+    EpisodeRecord,
+    RewardRecord,
+    StepRecord,
+    TaskRecord,
+)
+
+
+def episode_seed(seed: int, task_index: int, trial: int) -> int:
+    """The seed of an episode: a pure function of the run's seed, the task and the trial."""
+    digest = sha256(f"{seed}/{task_index}/{trial}".encode()).digest()
+    return int.from_bytes(digest[:4]) & 0x7FFFFFFF
+
+
+def episode_record(
+    domain: Domain, episode: Episode, *, split: str, seed: int, attempts: int = 1
+) -> EpisodeRecord:
+    """The record of an episode, with its task and all that is needed to understand it later."""
+    return EpisodeRecord(
+        task_index=episode.task_index,
+        trial=episode.trial,
+        outcome=episode.outcome,
+        reward=episode.reward,
+        task=_task_record(domain.tools, domain.task(episode.task_index, split)),
+        opening=episode.opening,
+        steps=list(_step_records(domain.tools, episode.steps)),
+        details=None if episode.details is None else _reward_record(episode.details),
+        error=episode.error,
+        attempts=attempts,
+        seed=episode_seed(seed, episode.task_index, episode.trial),
+        started_at=episode.started_at,
+        seconds=episode.seconds,
+    )
+
+
+def _task_record(tools: Toolset, task: Task) -> TaskRecord:
+    return TaskRecord(
+        instruction=task.instruction,
+        user_id=task.user_id,
+        actions=[_action_record(tools, action) for action in task.actions],
+        outputs=list(task.outputs),
+        id=task.id,
+    )
+
+
+def _action_record(tools: Toolset, action: Action) -> ActionRecord:
+    tool = tools.get(action.name)
+    writes = tool is not None and tool.writes
+    return ActionRecord(name=action.name, kwargs=dict(action.kwargs), writes=writes)
+
+
+def _step_records(tools: Toolset, steps: Iterable[Step]) -> Iterator[StepRecord]:
+    turn = 1
+    for step in steps:
+        yield StepRecord(
+            action=_action_record(tools, step.action),
+            observation=step.observation,
+            source=step.source,
+            turn=turn,
+            invalid=step.invalid,
+        )
+        if step.action.name == RESPOND:
+            turn += 1
+
+
+def _reward_record(reward: Reward) -> RewardRecord:
+    return RewardRecord(
+        database=reward.database,
+        outputs=reward.outputs,
+        strict_outputs=reward.strict_outputs,
+        differences=[_difference_record(difference) for difference in reward.differences],
+    )
+
+
+def _difference_record(difference: FieldDifference) -> DifferenceRecord:
+    expected, actual = difference.expected, difference.actual
+    return DifferenceRecord(
+        table=difference.table,
+        record=difference.record,
+        path=difference.path,
+        expected=None if expected is ABSENT else expected,
+        actual=None if actual is ABSENT else actual,
+        absent="expected" if expected is ABSENT else "actual" if actual is ABSENT else None,
+    )

@@ -1,0 +1,112 @@
+"""The report as JSON: written, read back, and described by a schema."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from typing import Any, cast, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from greenroom.errors import DataError
+from greenroom.reports.report import REPORT_VERSION, Report
+
+SCHEMA_ID = f"urn:greenroom:report:{REPORT_VERSION}"
+_KIND = "greenroom.run"
+
+
+def render_json(report: Report) -> str:
+    """The report as JSON; a figure that there is none of is null, and times are ISO 8601."""
+    value = plain(report.model_dump(mode="json"))
+    return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def parse_report(text: str) -> Report:
+    """The report that was written as JSON; null figures come back as NaN."""
+    try:
+        value: Any = json.loads(text)
+    except ValueError as error:
+        raise DataError(f"This is no report: it is not JSON ({error}).") from error
+    if not isinstance(value, dict):
+        raise DataError("This is no report: a report is a JSON object.")
+    data = cast("dict[str, Any]", value)
+    _check_kind(data)
+    try:
+        return Report.model_validate(_with_nan(Report, data))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise DataError(f"This report cannot be read: {place}: {first['msg']}.") from error
+
+
+def plain(value: Any) -> Any:
+    """JSON for what JSON has no word for: null for NaN, texts for all else."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in cast("Iterable[Any]", value)]
+    return str(value)
+
+
+def report_schema() -> dict[str, Any]:
+    """The JSON Schema of the report."""
+    schema = Report.model_json_schema(mode="serialization", schema_generator=_Schema)
+    schema["properties"]["version"] = {"const": REPORT_VERSION, "title": "Version"}
+    return {
+        "$schema": GenerateJsonSchema.schema_dialect,
+        "$id": SCHEMA_ID,
+        **schema,
+        "title": "Greenroom run report",
+        "version": REPORT_VERSION,
+        "required": sorted({*schema["required"], "kind", "version"}),
+    }
+
+
+class _Schema(GenerateJsonSchema):
+    """Every figure may be null: that is what NaN is written as."""
+
+    def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
+        return super().float_schema(schema) | {"type": ["number", "null"]}
+
+
+def _check_kind(data: dict[str, Any]) -> None:
+    kind, version = data.get("kind"), data.get("version")
+    if kind != _KIND:
+        found = f"its kind is {json.dumps(kind)}" if "kind" in data else "it does not say its kind"
+        raise DataError(f'This is no report of a run: {found}, not "{_KIND}".')
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise DataError(f"This report has no version that is known: {json.dumps(version)}.")
+    if version > REPORT_VERSION:
+        raise DataError(
+            f"This report is of version {version}; this Greenroom reads reports up to version "
+            f"{REPORT_VERSION}. A newer Greenroom can read it."
+        )
+
+
+def _with_nan(kind: Any, value: Any) -> Any:
+    """The value with NaN for every null where the model wants a number."""
+    if kind is float:
+        return math.nan if value is None else value
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        if not isinstance(value, dict):
+            return value
+        record = cast("dict[str, Any]", value)
+        fields = kind.model_fields
+        return {
+            key: _with_nan(fields[key].annotation, item) if key in fields else item
+            for key, item in record.items()
+        }
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is list and isinstance(value, list):
+        return [_with_nan(arguments[0], item) for item in cast("list[Any]", value)]
+    if origin is dict and isinstance(value, dict):
+        entries = cast("dict[str, Any]", value)
+        return {key: _with_nan(arguments[1], item) for key, item in entries.items()}
+    return value

@@ -1,0 +1,356 @@
+"""What reports say in words, so that every format says the same."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from greenroom.analysis.figures import ConventionMetrics, Estimate, RunMetrics, TaskFigures
+    from greenroom.reports.report import Report
+
+NOTHING: Final = "–"
+"""Stands for a figure that there is none of."""
+
+
+class OutcomeWords(NamedTuple):
+    """How an outcome is named, marked and explained."""
+
+    label: str
+    symbol: str
+    plain_symbol: str
+    """For places that know ASCII only."""
+    meaning: str
+
+
+OUTCOMES: Final[dict[str, OutcomeWords]] = {
+    "success": OutcomeWords("Solved", "✓", "+", "the conversation ended with reward 1"),
+    "failure": OutcomeWords("Not solved", "×", "x", "the conversation ended with less"),
+    "max_steps": OutcomeWords("Out of steps", "S", "S", "it did not end within its steps"),
+    "max_time": OutcomeWords("Out of time", "T", "T", "it did not end within its time"),
+    "invalid": OutcomeWords("No further action", "?", "?", "the agent stopped acting"),
+    "infrastructure_error": OutcomeWords(
+        "Infrastructure error", "!", "!", "something other than the agent broke: no reward"
+    ),
+    "missing": OutcomeWords("Not played", "·", ".", "planned, but not played"),
+}
+
+KINDS: Final[dict[str, tuple[str, str]]] = {
+    "wrong_tool": ("Wrong tool", "called another tool than the one that was needed"),
+    "wrong_arguments": ("Wrong arguments", "called the right tool with other arguments"),
+    "missing_write": ("Change not made", "did not make a change that was needed"),
+    "extra_write": ("Change too many", "made a change that was not asked for"),
+    "outputs_missing": ("Answer not given", "did not tell the user what they had to hear"),
+    "max_steps": ("Out of steps", "did not come to an end within its steps"),
+    "max_time": ("Out of time", "did not come to an end within its time"),
+    "invalid_action": ("Invalid action", "did what cannot be done, or nothing more"),
+    "user_ended_early": ("User left early", "the user ended the conversation before it was done"),
+    "infrastructure": ("Infrastructure error", "something other than the agent broke"),
+    "other": ("Other", "none of the above"),
+}
+
+_TIMES: Final = {2: "twice in a row", 3: "three times in a row", 4: "four times in a row"}
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+
+
+def outcome_words(outcome: str) -> OutcomeWords:
+    """The words for an outcome; one that is not known is shown under its own name."""
+    return OUTCOMES.get(outcome) or OutcomeWords(outcome, "#", "#", "")
+
+
+def kind_words(kind: str) -> tuple[str, str]:
+    """The label and the meaning of a kind of failure."""
+    return KINDS.get(kind) or (kind, "")
+
+
+def one_line(text: str, limit: int | None = None) -> str:
+    """Text from data as one line without control characters, shortened to the limit."""
+    line = " ".join(_CONTROLS.sub(" ", text).split())
+    if limit is not None and len(line) > limit:
+        return line[: max(1, limit - 1)].rstrip() + "…"
+    return line
+
+
+def percent(value: float, digits: int = 0) -> str:
+    """A share in per cent; what is neither none nor all is never rounded to it."""
+    if not math.isfinite(value):
+        return NOTHING
+    for more in range(digits, digits + 4):
+        number = f"{100 * value:.{more}f}"
+        if value in (0, 1) or float(number) not in (0, 100):
+            return f"{number} %"
+    return f"{100 * value:.{digits}f} %"
+
+
+def decimal(value: float, digits: int = 3) -> str:
+    """A number with that many decimals."""
+    return f"{value:.{digits}f}" if math.isfinite(value) else NOTHING
+
+
+def money(value: float) -> str:
+    """US dollars; small amounts with more decimals."""
+    return f"${value:,.2f}" if abs(value) >= 1 or value == 0 else f"${value:.4f}"
+
+
+def duration(seconds: float) -> str:
+    """A time span as people say it."""
+    if not math.isfinite(seconds):
+        return NOTHING
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
+
+
+def date_text(moment: datetime) -> str:
+    """A day and a time, with the zone where it is known."""
+    zone = moment.tzname() or ""
+    return f"{moment.day} {moment:%B %Y, %H:%M} {zone}".strip()
+
+
+def plural(number: int, one: str, many: str | None = None) -> str:
+    """A number with its noun: 1 task, 2 tasks."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def interval(estimate: Estimate, *, as_percent: bool = False, digits: int = 3) -> str | None:
+    """An estimate's interval, or None where there is none."""
+    if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
+        return None
+    if as_percent:
+        return f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f} %"
+    return f"{estimate.low:.{digits}f} to {estimate.high:.{digits}f}"
+
+
+def agent_label(report: Report) -> str:
+    """The agent's strategy, with its model where the configuration names one."""
+    model = report.run.config.get("model")
+    strategy = report.run.agent_strategy
+    return f"{strategy} ({model})" if isinstance(model, str) and model else strategy
+
+
+def pack_label(report: Report) -> str:
+    """The pack's name, version and licence."""
+    pack = report.run.pack
+    name = " ".join(str(pack[key]) for key in ("name", "version") if pack.get(key))
+    licence = f"licence: {pack['licence']}" if pack.get("licence") else ""
+    return "; ".join(part for part in (name, licence) if part) or "unknown"
+
+
+def headline(report: Report) -> str:
+    """The result in one sentence."""
+    metrics = report.metrics
+    if metrics.with_result == 0:
+        if metrics.errors:
+            ended = "the only one" if metrics.errors == 1 else f"all {metrics.errors:,}"
+            return f"No episode has a result: {ended} ended in an infrastructure error."
+        return "Nothing has been played yet."
+    main = metrics.main
+    if main.tasks == 1:
+        solved = metrics.outcomes.get("success", 0)
+        return f"Solved the only task in {solved} of {plural(metrics.with_result, 'trial')}."
+    first = main.pass_hat_k.get(1)
+    start = f"Solved {percent(first.value if first else math.nan)} of the tasks at the first try"
+    most = max((k for k in main.pass_hat_k if k in _TIMES), default=0)
+    if not most:
+        return f"{start}."
+    return f"{start}, and {percent(main.pass_hat_k[most].value)} {_TIMES[most]}."
+
+
+def notes(report: Report) -> list[str]:
+    """What has to be known beside the headline; empty where there is nothing to add."""
+    metrics, said = report.metrics, list[str]()
+    if metrics.missing:
+        why = {"running": "the run is still going on", "interrupted": "the run was interrupted"}
+        reason = why.get(report.run.status)
+        said.append(
+            f"{plural(metrics.missing, 'episode')} of {metrics.planned:,} planned "
+            f"{'has' if metrics.missing == 1 else 'have'} not been played"
+            + (f": {reason}." if reason else ".")
+        )
+    if metrics.errors and metrics.with_result:
+        said.append(
+            f"{plural(metrics.errors, 'episode')} ended in an infrastructure error. That is not "
+            "the agent's doing, so the figures leave such episodes out; where counting them as failures "
+            "makes a difference, it is shown."
+        )
+    if metrics.with_result and max(metrics.main.pass_hat_k, default=0) == 1:
+        said.append(
+            "Each task was tried once, so nothing can be said about how reliably it is solved."
+        )
+    if metrics.duplicates:
+        said.append(f"{plural(metrics.duplicates, 'duplicate row')} not counted.")
+    return said
+
+
+def interval_note(report: Report) -> str:
+    """What the ranges mean, in one line; empty where there are none."""
+    main = report.metrics.main
+    if all(estimate.method == "none" for estimate in main.pass_hat_k.values()):
+        return ""
+    level = f"{100 * report.metrics.confidence:g}"
+    truth = (
+        "the agent's true chance at this task"
+        if main.tasks == 1
+        else ("what the agent would reach over all tasks of this kind")
+    )
+    return (
+        f"The range beside a figure is its {level} % interval: of 100 such ranges, {level} hold "
+        f"{truth}."
+    )
+
+
+def conventions_differ(metrics: RunMetrics) -> bool:
+    """Whether it makes a difference what becomes of episodes without a result."""
+    other = metrics.conventions.get("errors_as_failures")
+    if other is None:
+        return False
+    main = metrics.main.pass_hat_k
+    return main.keys() != other.pass_hat_k.keys() or any(
+        not _same(main[k].value, other.pass_hat_k[k].value) for k in main
+    )
+
+
+def without_result(metrics: RunMetrics) -> str:
+    """What the two conventions are about in this run: errors, missing trials, or both."""
+    parts = [("errors", metrics.errors), ("missing trials", metrics.missing)]
+    return " and ".join(words for words, count in parts if count) or "errors"
+
+
+def convention_label(metrics: RunMetrics, convention: str) -> str:
+    """A convention in words."""
+    what = without_result(metrics)
+    return f"{what} left out" if convention == "errors_excluded" else f"{what} count as failures"
+
+
+def _same(left: float, right: float) -> bool:
+    return (math.isnan(left) and math.isnan(right)) or math.isclose(left, right, abs_tol=1e-9)
+
+
+def bought(report: Report) -> bool:
+    """Whether anything was bought: tokens were used, or money was counted."""
+    return any(report.metrics.tokens.values()) or any(
+        usage.calls or usage.prompt_tokens or usage.completion_tokens or usage.cost is not None
+        for episode in report.episodes
+        for usage in episode.usage.values()
+    )
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure as a row or a card: what it is called, its value, its range and its meaning."""
+
+    key: str
+    label: str
+    value: str
+    interval: str | None
+    meaning: str
+    as_failures: str | None = None
+    """The same with errors counted as failures, where that differs."""
+    k: int | None = None
+    """Of pass^k."""
+
+
+def pass_figures(report: Report) -> list[Figure]:
+    """pass^1 to pass^4 and on, as far as there are trials; none before anything was played."""
+    metrics = report.metrics
+    other = metrics.conventions["errors_as_failures"] if conventions_differ(metrics) else None
+    return [
+        Figure(
+            key=f"pass_{k}",
+            k=k,
+            label=f"pass^{k}",
+            value=percent(estimate.value, 1),
+            interval=interval(estimate, as_percent=True),
+            meaning="solved at the first try"
+            if k == 1
+            else f"solved {_TIMES.get(k, f'{k} times in a row')}",
+            as_failures=_other_pass(other, k),
+        )
+        for k, estimate in sorted(metrics.main.pass_hat_k.items())
+        if other or math.isfinite(estimate.value)
+    ]
+
+
+def _other_pass(other: ConventionMetrics | None, k: int) -> str | None:
+    if other is None:
+        return None
+    estimate = other.pass_hat_k.get(k)
+    return percent(estimate.value, 1) if estimate and math.isfinite(estimate.value) else None
+
+
+def other_figures(report: Report) -> list[Figure]:
+    """The figures beside pass^k; cost and tokens only where something was bought."""
+    metrics, main = report.metrics, report.metrics.main
+    other = metrics.conventions["errors_as_failures"] if conventions_differ(metrics) else None
+    rows = [
+        Figure(
+            "average_reward",
+            "Average reward",
+            decimal(main.average_reward.value),
+            interval(main.average_reward),
+            "mean over episodes, 0 to 1",
+            decimal(other.average_reward.value) if other else None,
+        ),
+        Figure(
+            "overall_score",
+            "Overall score",
+            decimal(main.overall_score.value),
+            interval(main.overall_score),
+            "mean of pass^1 to pass^4"
+            if math.isfinite(main.overall_score.value)
+            else "mean of pass^1 to pass^4; needs 4 trials of each task",
+            _other_score(other),
+        ),
+        Figure(
+            "episodes",
+            "Episodes",
+            f"{metrics.with_result:,}",
+            None,
+            f"with a result, of {metrics.planned:,} planned; {plural(main.tasks, 'task')}",
+        ),
+        Figure("coverage", "Coverage", percent(main.coverage), None, "of what was planned counts"),
+        Figure(
+            "steps_to_success",
+            "Steps to success",
+            decimal(metrics.steps_to_success.value, 1),
+            interval(metrics.steps_to_success, digits=1),
+            "mean over solved episodes",
+        ),
+    ]
+    if bought(report):
+        rows.append(_cost(metrics))
+        rows.append(_tokens(metrics))
+    if metrics.seconds > 0:
+        rows.append(
+            Figure("time", "Time", duration(metrics.seconds), None, "all episodes together")
+        )
+    return rows
+
+
+def _other_score(other: ConventionMetrics | None) -> str | None:
+    known = other is not None and math.isfinite(other.overall_score.value)
+    return decimal(other.overall_score.value) if other and known else None
+
+
+def _cost(metrics: RunMetrics) -> Figure:
+    if metrics.total_cost is None:
+        return Figure("cost", "Cost", "unknown", None, "the price of a model is not known")
+    average = metrics.average_cost
+    meaning = "in all" if average is None else f"in all; {money(average)} per episode"
+    return Figure("cost", "Cost", money(metrics.total_cost), None, meaning)
+
+
+def _tokens(metrics: RunMetrics) -> Figure:
+    purses = "; ".join(f"{one_line(purse)} {n:,}" for purse, n in metrics.tokens.items() if n)
+    return Figure("tokens", "Tokens", f"{sum(metrics.tokens.values()):,}", None, purses)
+
+
+def task_cost(figures: TaskFigures) -> str:
+    """What a task's episodes cost, where that is known."""
+    return NOTHING if figures.cost is None else money(figures.cost)

@@ -1,0 +1,114 @@
+"""Opening the database: SQLite by default, Postgres by URL."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_data_path
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+
+from greenroom.errors import InputError
+
+URL_VARIABLE = "GREENROOM_DATABASE_URL"
+BUSY_SECONDS = 30
+
+
+class StoreError(InputError):
+    """The database cannot be used; the text says why, and never holds a password."""
+
+
+def database_url() -> URL:
+    """Where runs are kept: GREENROOM_DATABASE_URL, or a file in the user's data directory."""
+    text = os.environ.get(URL_VARIABLE)
+    if not text:
+        path = user_data_path("greenroom", appauthor=False) / "greenroom.db"
+        return URL.create("sqlite", database=str(path))
+    try:
+        url = make_url(text)
+    except ArgumentError as error:
+        raise StoreError(
+            f"{URL_VARIABLE} is no database address: use sqlite:///FILE or "
+            "postgresql://USER@HOST/DATABASE."
+        ) from error
+    if url.get_backend_name() not in ("sqlite", "postgresql"):
+        raise StoreError(
+            f"{URL_VARIABLE} names a {url.get_backend_name()} database: SQLite and PostgreSQL are "
+            "what Greenroom keeps its runs in."
+        )
+    if url.drivername == "postgresql":
+        return url.set(drivername="postgresql+psycopg")
+    return url
+
+
+def open_engine(url: URL) -> Engine:
+    """An engine for the database, which is created if it is a file that is not there yet."""
+    if url.get_backend_name() == "sqlite":
+        return _open_sqlite(url)
+    try:
+        return create_engine(url, pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        raise StoreError(
+            "PostgreSQL needs its driver: pip install 'greenroom[postgres]'."
+        ) from error
+
+
+def describe(url: URL) -> str:
+    """The database's address as it may be shown."""
+    return url.render_as_string(hide_password=True)
+
+
+@contextmanager
+def transaction(engine: Engine) -> Generator[Connection]:
+    """A transaction; what the database refuses is told in words that help."""
+    try:
+        with engine.begin() as connection:
+            yield connection
+    except SQLAlchemyError as error:
+        raise _explained(engine.url, error) from error
+
+
+def _open_sqlite(url: URL) -> Engine:
+    if url.database and url.database != ":memory:":
+        folder = Path(url.database).parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{folder} cannot be made: {error.strerror}.") from error
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+
+    def prepare(connection: Any, _: object) -> None:
+        # WAL lets readers and a writer go on side by side; FULL makes every commit last.
+        cursor = connection.cursor()
+        for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+            cursor.execute(f"PRAGMA {setting}")
+        cursor.close()
+
+    event.listen(engine, "connect", prepare)
+    return engine
+
+
+_SQLITE_TROUBLE = {
+    "readonly database": "it is read-only. Make the file and its directory writable",
+    "disk is full": "the disk is full. Make room and go on with 'greenroom resume'",
+    "unable to open": "the file cannot be opened. Check that its directory exists and is yours",
+    "database is locked": "another process keeps it locked. Wait for it, or stop it",
+    "not a database": "the file is no SQLite database. Name another in " + URL_VARIABLE,
+    "malformed": "the file is damaged. Restore a backup ('greenroom store backup' makes them)",
+}
+
+
+def _explained(url: URL, error: SQLAlchemyError) -> StoreError:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    text = " ".join(str(cause).split())
+    where = f"The database {describe(url)} cannot be used: "
+    for sign, explanation in _SQLITE_TROUBLE.items():
+        if sign in text:
+            return StoreError(f"{where}{explanation}.")
+    if url.password:
+        text = text.replace(str(url.password), "***")
+    return StoreError(f"{where}{text[:300]}")

@@ -1,0 +1,312 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, event, make_url, text
+
+from greenroom.errors import InputError, UnknownName
+from greenroom.store import (
+    EpisodeRecord,
+    LeaseOwner,
+    Store,
+    StoreError,
+    Usage,
+    backup,
+    database_url,
+    open_engine,
+    open_store,
+    schema_version,
+    this_process,
+)
+from greenroom.store import migrations as store_migrations
+from tests.postgres import Postgres
+from tests.store.samples import MOMENT, sample_episode, sample_run
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    store.create_run(sample_run())
+    return store
+
+
+RUN = "id-sample"
+
+
+def test_a_run_is_kept_and_found_by_name_or_id(filled: Store) -> None:
+    expected = sample_run(status="interrupted")
+    assert filled.run("sample") == expected
+    assert filled.run(RUN) == expected
+    with pytest.raises(UnknownName, match="Unknown run 'smaple'. Did you mean 'sample'"):
+        filled.run("smaple")
+
+
+def test_two_runs_cannot_have_one_name(filled: Store) -> None:
+    with pytest.raises(InputError, match="a run named 'sample' already"):
+        filled.create_run(sample_run(id="another"))
+    assert filled.free_name("sample") == "sample-1"
+    filled.create_run(sample_run("sample-1"))
+    assert filled.free_name("sample") == "sample-2"
+
+
+def test_an_episode_comes_back_as_it_was(filled: Store) -> None:
+    record = sample_episode(messages=[{"role": "user", "content": "hi"}])
+    assert filled.add_episodes(RUN, [record]) == [True]
+    assert list(filled.episodes(RUN)) == [record]
+    (summary,) = filled.summaries(RUN)
+    assert (summary.step_count, summary.turns, summary.cost) == (2, 1, 0.25)
+    assert summary.usage == record.usage
+
+
+def test_an_episode_is_kept_once(filled: Store) -> None:
+    first, second = sample_episode(), sample_episode(reward=0.0, outcome="failure")
+    assert filled.add_episodes(RUN, [first, second]) == [True, False]
+    assert filled.add_episodes(RUN, [second]) == [False]
+    assert list(filled.episodes(RUN)) == [first]
+
+
+def test_what_broke_is_replaced_by_what_did_not(filled: Store) -> None:
+    broken = sample_episode(outcome="infrastructure_error", reward=None, steps=[], error="no net")
+    filled.add_episodes(RUN, [broken])
+    assert filled.finished(RUN) == set()
+    assert filled.add_episodes(RUN, [sample_episode(attempts=2)]) == [True]
+    assert list(filled.episodes(RUN)) == [sample_episode(attempts=2)]
+    assert filled.finished(RUN) == {(0, 0)}
+    assert filled.add_episodes(RUN, [broken]) == [False]
+
+
+def test_a_transaction_is_all_or_nothing(filled: Store) -> None:
+    impossible = sample_episode(1).model_copy(update={"outcome": None})
+    with pytest.raises(StoreError):
+        filled.add_episodes(RUN, [sample_episode(), impossible])
+    assert filled.summaries(RUN) == []
+
+
+def test_a_run_is_complete_when_every_episode_has_a_result(filled: Store) -> None:
+    records = [sample_episode(task, trial) for task in (0, 1) for trial in (0, 1)]
+    filled.add_episodes(RUN, records[:3])
+    assert filled.run("sample").status == "interrupted"
+    filled.add_episodes(RUN, [records[3].model_copy(update={"outcome": "infrastructure_error"})])
+    assert filled.run("sample").status == "interrupted"
+    filled.add_episodes(RUN, records[3:])
+    assert filled.run("sample").status == "complete"
+
+
+def test_deleting_a_run_takes_everything_along(filled: Store) -> None:
+    filled.add_episodes(RUN, [sample_episode()])
+    filled.create_run(sample_run("other"))
+    filled.delete_run(filled.run("sample"))
+    assert [run.name for run in filled.runs()] == ["other"]
+    with filled.engine.connect() as connection:
+        for table in ("episodes", "trajectories"):
+            assert connection.execute(text(f"SELECT count(*) FROM {table}")).scalar() == 0
+
+
+def test_attempts_that_came_to_nothing_are_kept(filled: Store) -> None:
+    usage = {"agent": Usage(calls=2, cost=None)}
+    started = MOMENT.isoformat()
+    filled.add_attempt(RUN, (1, 0), started_at=started, seconds=2.0, error="x", usage=usage)
+    assert filled.attempts(RUN) == [
+        {
+            "task_index": 1,
+            "trial": 0,
+            "started_at": started,
+            "seconds": 2.0,
+            "error": "x",
+            "usage": usage,
+        }
+    ]
+
+
+def test_one_process_at_a_time_plays_a_run(filled: Store) -> None:
+    run = filled.run("sample")
+    mine, other = this_process(), LeaseOwner("elsewhere", 1, "x")
+    filled.acquire(run, other)
+    assert filled.run("sample").status == "running"
+    with pytest.raises(InputError, match=r"played by another process \(elsewhere/1\)"):
+        filled.acquire(run, mine)
+    with pytest.raises(InputError, match="is being played: stop it first"):
+        filled.delete_run(run)
+    assert filled.renew(run.id, other)
+    assert not filled.renew(run.id, mine)
+    filled.release(run.id, mine)
+    assert filled.run("sample").status == "running"
+    filled.release(run.id, other)
+    filled.acquire(run, mine)
+    filled.acquire(run, mine)
+
+
+def test_a_process_that_is_gone_holds_nothing(filled: Store) -> None:
+    run, mine = filled.run("sample"), this_process()
+    filled.acquire(run, LeaseOwner(mine.host, 2**22 - 1, "x"))
+    assert filled.run("sample").status == "interrupted"
+    filled.acquire(run, mine)
+
+
+def test_many_writers_keep_each_episode_once(filled: Store) -> None:
+    other = open_store()
+    records = [sample_episode(task, trial) for task in range(20) for trial in range(2)]
+
+    def add(number: int) -> int:
+        store = (filled, other)[number % 2]
+        return sum(sum(store.add_episodes(RUN, [record])) for record in records)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(add, range(4))) == len(records)
+    assert len(filled.summaries(RUN)) == len(records)
+    other.close()
+
+
+def test_people_can_query_it(filled: Store) -> None:
+    filled.add_episodes(RUN, [sample_episode(), sample_episode(1, outcome="failure", reward=0.0)])
+    question = (
+        "SELECT runs.name, avg(reward) AS reward, count(*) AS episodes FROM episodes "
+        "JOIN runs ON runs.id = run_id GROUP BY runs.name"
+    )
+    with filled.engine.connect() as connection:
+        assert tuple(connection.execute(text(question)).one()) == ("sample", 0.5, 2)
+
+
+def test_a_newer_database_is_left_alone(any_database: str) -> None:
+    store = open_store()
+    with store.engine.begin() as connection:
+        connection.execute(text("UPDATE meta SET value = '99'"))
+    with pytest.raises(StoreError, match="newer Greenroom.*schema 99"):
+        open_store()
+    assert schema_version(store.engine) == 99
+    store.close()
+
+
+def test_an_older_database_is_brought_up_to_date_after_a_backup(
+    any_database: str, tmp_path: Path
+) -> None:
+    store = open_store()
+    store.create_run(sample_run())
+
+    def add_colour(connection: Connection) -> None:
+        connection.execute(text("ALTER TABLE runs ADD COLUMN colour TEXT DEFAULT 'blue'"))
+
+    store_migrations.prepare_database(store.engine, version=2, migrations={2: add_colour})
+    assert schema_version(store.engine) == 2
+    with store.engine.connect() as connection:
+        assert connection.execute(text("SELECT name, colour FROM runs")).one() == ("sample", "blue")
+    copies = list(tmp_path.glob("runs.db.schema-1.*"))
+    assert len(copies) == (1 if any_database == "sqlite" else 0)
+    store.close()
+
+
+def test_a_migration_that_fails_changes_nothing(any_database: str) -> None:
+    store = open_store()
+
+    def fail(connection: Connection) -> None:
+        connection.execute(text("ALTER TABLE runs ADD COLUMN colour TEXT"))
+        connection.execute(text("SELECT nonsense FROM nowhere"))
+
+    with pytest.raises(StoreError):
+        store_migrations.prepare_database(store.engine, version=2, migrations={2: fail})
+    assert schema_version(store.engine) == 1
+    store.close()
+
+
+def test_a_backup_is_a_whole_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store()
+    store.create_run(sample_run())
+    store.add_episodes(RUN, [sample_episode()])
+    copy = tmp_path / "copy.db"
+    backup(store.engine, copy)
+    with pytest.raises(StoreError, match="exists already"):
+        backup(store.engine, copy)
+    store.close()
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{copy}")
+    restored = open_store()
+    assert list(restored.episodes(RUN)) == [sample_episode()]
+    restored.close()
+
+
+def test_a_server_is_not_backed_up_here(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", postgres.new_database())
+    store = open_store()
+    with pytest.raises(StoreError, match="pg_dump"):
+        backup(store.engine, Path("x"))
+    assert "not-a-secret" not in store.location
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("nonsense", "is no database address"),
+        ("mysql://x", "mysql database"),
+        ("postgresql://user:hush-hush@127.0.0.1:1/x", "cannot be used"),
+    ],
+)
+def test_addresses_that_will_not_do(monkeypatch: pytest.MonkeyPatch, url: str, words: str) -> None:
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", url)
+    with pytest.raises(StoreError, match=words) as raised:
+        open_store()
+    assert "hush-hush" not in str(raised.value)
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "runs.db").write_text("just some text, long enough to be read as a header " * 20)
+    with pytest.raises(StoreError, match="is no SQLite database"):
+        open_store()
+    assert (tmp_path / "runs.db").read_text().startswith("just some text")
+
+
+def test_a_damaged_database(tmp_path: Path) -> None:
+    store = open_store()
+    store.create_run(sample_run())
+    store.close()
+    file = tmp_path / "runs.db"
+    content = bytearray(file.read_bytes())
+    content[4096 : len(content)] = b"\xff" * (len(content) - 4096)
+    file.write_bytes(content)
+    with pytest.raises(StoreError, match="damaged"):
+        open_store().runs()
+
+
+def test_a_read_only_database(tmp_path: Path) -> None:
+    open_store().close()
+    address = f"sqlite:///file:{tmp_path}/runs.db?mode=ro&uri=true"
+    store = Store(open_engine(make_url(address)))
+    with pytest.raises(StoreError, match="it is read-only"):
+        store.create_run(sample_run())
+    store.close()
+
+
+def test_a_full_disk() -> None:
+    store = open_store()
+    store.create_run(sample_run())
+    store.add_episodes(RUN, [sample_episode()])
+
+    def fill(connection: Any, _: object) -> None:
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count={pages}")
+
+    store.close()
+    event.listen(store.engine, "connect", fill)
+    with pytest.raises(StoreError, match="the disk is full. Make room"):
+        store.add_episodes(RUN, [sample_episode(1, opening="x" * 200_000)])
+    assert len(list(store.episodes(RUN))) == 1
+    store.close()
+
+
+def test_the_default_place_is_the_users_data_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GREENROOM_DATABASE_URL")
+    url = database_url()
+    assert url.get_backend_name() == "sqlite"
+    assert str(url.database).endswith("greenroom.db")
+
+
+def test_the_cost_of_an_episode_is_unknown_if_a_price_is() -> None:
+    def cost(**usage: Usage) -> float | None:
+        return EpisodeRecord.model_validate(sample_episode().model_dump() | {"usage": usage}).cost
+
+    assert cost() is None
+    assert cost(agent=Usage(cost=1.0), user=Usage(cost=0.5)) == 1.5
+    assert cost(agent=Usage(cost=1.0), user=Usage(cost=None)) is None
