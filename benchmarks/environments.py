@@ -14,7 +14,7 @@ import anyio
 from benchmarks.measures import Measure, allocated_megabytes, cpu_seconds, retail_domain
 from greenroom.agents import find_strategy
 from greenroom.benchmark import play_episode
-from greenroom.domains.canonical import canonical_text
+from greenroom.canonical import canonical_text
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment
 from greenroom.users import ScriptedUser

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 
@@ -48,10 +48,4 @@ class Message(BaseModel):
         return "".join(str(part.get("text", "")) for part in parts if part.get("type") == "text")
 
 
-class Trajectory(BaseModel):
-    """The messages of one episode, in order."""
-
-    messages: list[Message] = Field(default_factory=list[Message])
-
-
-__all__ = ["FunctionCall", "Message", "Role", "ToolCall", "Trajectory"]
+__all__ = ["FunctionCall", "Message", "Role", "ToolCall"]

@@ -10,6 +10,7 @@ from greenroom.domains.domain import Domain
 from greenroom.domains.retail import tools as retail_tools
 from greenroom.domains.tools import ToolInfo, Toolset
 from greenroom.domains.world import Base, World
+from greenroom.errors import InputError
 
 tools = Toolset()
 
@@ -82,15 +83,30 @@ def test_a_schema_comes_from_the_signature() -> None:
 
 
 def test_a_type_that_has_no_schema_is_refused() -> None:
-    odd = Toolset()
-
-    @odd.add()
     def look_back(world: World, when: complex) -> str:
         """Look."""
         return str(when)
 
-    with pytest.raises(TypeError, match="cannot be of type"):
-        _ = odd["look_back"].info
+    def look_on(world: World, where: list[complex]) -> str:
+        """Look."""
+        return str(where)
+
+    for function in (look_back, look_on):
+        with pytest.raises(InputError, match=f"of the tool {function.__name__}"):
+            Toolset().add()(function)
+
+
+def test_an_enumeration_of_numbers() -> None:
+    odd = Toolset()
+
+    @odd.add()
+    def roll(world: World, sides: Literal[6, 20]) -> str:
+        """Roll."""
+        return str(sides)
+
+    assert odd["roll"].info["function"]["parameters"]["properties"] == {
+        "sides": {"type": "integer", "enum": [6, 20]}
+    }
 
 
 def test_defaults_need_not_be_given(world: World) -> None:

@@ -39,7 +39,7 @@ def test_a_run_is_kept_and_found_by_name_or_id(filled: Store) -> None:
     expected = sample_run(status="interrupted")
     assert filled.run("sample") == expected
     assert filled.run(RUN) == expected
-    with pytest.raises(UnknownName, match="Unknown run 'smaple'. Did you mean 'sample'"):
+    with pytest.raises(UnknownName, match="Did you mean 'sample'"):
         filled.run("smaple")
 
 
@@ -173,7 +173,7 @@ def test_a_newer_database_is_left_alone(any_database: str) -> None:
     store = open_store()
     with store.engine.begin() as connection:
         connection.execute(text("UPDATE meta SET value = '99'"))
-    with pytest.raises(StoreError, match="newer Greenroom.*schema 99"):
+    with pytest.raises(StoreError, match=r"newer Greenroom .schema 99"):
         open_store()
     assert schema_version(store.engine) == 99
     store.close()
@@ -290,7 +290,7 @@ def test_a_full_disk() -> None:
 
     store.close()
     event.listen(store.engine, "connect", fill)
-    with pytest.raises(StoreError, match="the disk is full. Make room"):
+    with pytest.raises(StoreError, match="the disk is full"):
         store.add_episodes(RUN, [sample_episode(1, opening="x" * 200_000)])
     assert len(list(store.episodes(RUN))) == 1
     store.close()

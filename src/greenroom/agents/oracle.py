@@ -57,4 +57,6 @@ def required_script(context: AgentContext) -> Script:
     return context.script
 
 
-strategy = AgentStrategy("oracle", _create, reads_script=True)
+strategy = AgentStrategy(
+    "oracle", _create, "plays the ground truth and says the outputs", reads_script=True
+)

@@ -58,6 +58,7 @@ def _check_options(options: Mapping[str, str]) -> None:
 strategy = AgentStrategy(
     "replay",
     _create,
+    "plays recorded episodes again",
     options={"file": "a Tau Bench result file"},
     check_options=_check_options,
     create_user=_create_user,

@@ -89,6 +89,8 @@ class AgentStrategy:
 
     name: str
     create: Callable[[AgentContext], Agent]
+    summary: str = ""
+    """What it is, in a line."""
     options: Mapping[str, str] = field(default_factory=dict[str, str])
     """The options that it takes, each with a line about it."""
     check_options: Callable[[Mapping[str, str]], None] = lambda options: None
@@ -104,15 +106,21 @@ def strategy_names() -> list[str]:
     return sorted(entry.name for entry in entry_points(group=ENTRY_POINTS))
 
 
-def find_strategy(name: str, options: Mapping[str, str] | None = None) -> AgentStrategy:
-    """The strategy of that name, with its options checked."""
+def load_strategy(name: str) -> AgentStrategy:
+    """The strategy of that name."""
     for entry in entry_points(group=ENTRY_POINTS, name=name):
         strategy = entry.load()
         if not isinstance(strategy, AgentStrategy):
             raise InputError(f"The entry point '{name}' of {ENTRY_POINTS} is no AgentStrategy.")
-        for option in options or {}:
-            if option not in strategy.options:
-                raise UnknownName(f"option of the {name} agent", option, strategy.options)
-        strategy.check_options(options or {})
         return strategy
     raise UnknownName("agent strategy", name, strategy_names())
+
+
+def find_strategy(name: str, options: Mapping[str, str] | None = None) -> AgentStrategy:
+    """The strategy of that name, with its options checked."""
+    strategy = load_strategy(name)
+    for option in options or {}:
+        if option not in strategy.options:
+            raise UnknownName(f"option of the {name} agent", option, strategy.options)
+    strategy.check_options(options or {})
+    return strategy

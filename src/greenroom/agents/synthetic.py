@@ -81,5 +81,10 @@ def _check_options(options: Mapping[str, str]) -> None:
 
 
 strategy = AgentStrategy(
-    "synthetic", _create, options=OPTIONS, check_options=_check_options, reads_script=True
+    "synthetic",
+    _create,
+    "an oracle that fails on purpose, as often as it is told to",
+    options=OPTIONS,
+    check_options=_check_options,
+    reads_script=True,
 )

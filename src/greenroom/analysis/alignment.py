@@ -27,9 +27,9 @@ from greenroom.analysis.arguments import (
     ArgumentDifference,
     Target,
     argument_differences,
-    canonical_text,
     target_of,
 )
+from greenroom.canonical import canonical_text
 
 Relation = Literal["same", "arguments", "tool", "none"]
 """How a write that was made stands to the one that was wanted: the same call, other arguments,

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from greenroom.canonical import canonical_text
+
 ABSENT: Final = object()
 """Stands for an argument that one of two calls does not have."""
 
@@ -35,11 +37,6 @@ class Target:
 
     argument: str
     value: str
-
-
-def canonical_text(value: Any) -> str:
-    """The text that two values share exactly when Tau Bench holds them for equal."""
-    return repr(_ordered(value))
 
 
 def target_of(kwargs: Mapping[str, Any]) -> Target | None:
@@ -124,12 +121,3 @@ def _walk_lists(path: str, expected: list[Any], actual: list[Any]) -> Iterator[A
         return
     for index, (left, right) in enumerate(zip(expected, actual, strict=True)):
         yield from _walk(f"{path}[{index}]", left, right)
-
-
-def _ordered(value: Any) -> Any:
-    if isinstance(value, dict):
-        fields = cast("dict[Any, Any]", value)
-        return tuple([(key, _ordered(fields[key])) for key in sorted(fields, key=str)])
-    if isinstance(value, list):
-        return tuple([_ordered(item) for item in cast("list[Any]", value)])
-    return value

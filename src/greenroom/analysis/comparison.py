@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
-from math import comb, isnan, nan
+from math import nan
 
 from greenroom.analysis.comparison_figures import (
     Comparison,
@@ -15,13 +14,12 @@ from greenroom.analysis.comparison_figures import (
     RunComparison,
     RunSide,
     Sensitivity,
-    Verdict,
 )
 from greenroom.analysis.figures import ErrorConvention
 from greenroom.analysis.metrics import convention_metrics, success_counts
 from greenroom.analysis.power import Counts, PowerAnalysis, observed_spread
 from greenroom.analysis.tally import SOLVED, EpisodeLike, Tally, cost_of, tally
-from greenroom.analysis.verdicts import sentence_of
+from greenroom.analysis.verdicts import sentence_of, verdict_of
 
 DEEPEST_K = 4
 SMALLEST_DIFFERENCE = 0.005
@@ -135,32 +133,25 @@ def _side(run: ComparedRun, convention: ErrorConvention, settings: _Settings) ->
 
 
 def _differences(baseline: _Side, other: _Side, settings: _Settings) -> dict[int, Difference]:
-    from greenroom.analysis.paired import difference_interval, sign_flip_p_value
+    from greenroom.analysis.paired import difference_of
 
-    common = sorted(baseline.tasks & other.tasks)
-    pairs = [(baseline.counts(index), other.counts(index)) for index in common]
-    found: dict[int, Difference] = {}
-    for k in range(1, DEEPEST_K + 1):
-        judged = [pair for pair in pairs if min(pair[0][0], pair[1][0]) >= k]
-        if not judged and k > 1:
-            break
-        first = [_chance(counts, k) for counts, _ in judged]
-        second = [_chance(counts, k) for _, counts in judged]
-        apart = [after - before for before, after in zip(first, second, strict=True)]
-        found[k] = Difference(
-            k=k,
-            tasks=len(judged),
-            baseline=_mean(first),
-            value=_mean(second),
-            difference=difference_interval(
-                apart,
-                confidence=settings.confidence,
-                resamples=settings.resamples,
-                seed=settings.seed,
-            ),
-            p_value=sign_flip_p_value(apart, seed=settings.seed),
+    pairs = _pairs(baseline, other)
+    deepest = max((min(first[0], second[0]) for first, second in pairs), default=1)
+    return {
+        k: difference_of(
+            pairs,
+            k,
+            confidence=settings.confidence,
+            resamples=settings.resamples,
+            seed=settings.seed,
         )
-    return found
+        for k in range(1, min(DEEPEST_K, deepest) + 1)
+    }
+
+
+def _pairs(baseline: _Side, other: _Side) -> list[tuple[Counts, Counts]]:
+    common = sorted(baseline.tasks & other.tasks)
+    return [(baseline.counts(index), other.counts(index)) for index in common]
 
 
 def _comparison(
@@ -171,7 +162,7 @@ def _comparison(
     settings: _Settings,
 ) -> RunComparison:
     first = differences[1]
-    verdict = _verdict(first, p_adjusted, settings.confidence)
+    verdict = verdict_of(first, p_adjusted, settings.confidence)
     sensitivity = _sensitivity(baseline, other, first.difference.value, settings)
     before, after = baseline.average_cost(other.tasks), other.average_cost(baseline.tasks)
     return RunComparison(
@@ -200,28 +191,20 @@ def _comparison(
     )
 
 
-def _verdict(first: Difference, p_adjusted: float, confidence: float) -> Verdict:
-    estimate = first.difference
-    if p_adjusted > 1 - confidence or isnan(estimate.low):
-        return "no_difference_shown"
-    return "better" if estimate.low > 0 else "worse" if estimate.high < 0 else "no_difference_shown"
-
-
 def _sensitivity(
     baseline: _Side, other: _Side, difference: float, settings: _Settings
 ) -> Sensitivity | None:
-    common = sorted(baseline.tasks & other.tasks)
-    if not common:
+    pairs = _pairs(baseline, other)
+    if not pairs:
         return None
-    spread, trials = observed_spread(
-        [(baseline.counts(index), other.counts(index)) for index in common]
-    )
+    spread, trials = observed_spread(pairs)
     analysis = PowerAnalysis(spread, settings.confidence, settings.comparisons)
     worth_asking = abs(difference) >= SMALLEST_DIFFERENCE
-    tasks = len(common)
+    tasks = len(pairs)
     return Sensitivity(
         power=analysis.power,
         detectable=analysis.detectable_difference(tasks=tasks, trials=trials),
+        power_for_tenth=analysis.power_to_detect(0.1, tasks=tasks, trials=trials),
         trials_needed=analysis.trials_needed(difference, tasks=tasks) if worth_asking else None,
         tasks_needed=analysis.tasks_needed(difference, trials=trials) if worth_asking else None,
         between_tasks=spread.between_tasks,
@@ -250,9 +233,8 @@ def _paired_trials(baseline: _Side, other: _Side) -> PairedTrials:
 def _flips(baseline: _Side, other: _Side) -> list[FlippedTask]:
     flips: list[FlippedTask] = []
     for index in sorted(baseline.tasks & other.tasks):
-        before, after = _chance(baseline.counts(index), 1), _chance(other.counts(index), 1)
-        half = Fraction(1, 2)
-        if (before - half) * (after - half) >= 0:
+        before, after = _rate(baseline.counts(index)), _rate(other.counts(index))
+        if (before - 0.5) * (after - 0.5) >= 0:
             continue
         gained = after > before
         failed = baseline if gained else other
@@ -261,9 +243,9 @@ def _flips(baseline: _Side, other: _Side) -> list[FlippedTask]:
             FlippedTask(
                 task_index=index,
                 direction="gained" if gained else "lost",
-                baseline_rate=float(before),
+                baseline_rate=before,
                 baseline_trials=baseline.counts(index)[0],
-                rate=float(after),
+                rate=after,
                 trials=other.counts(index)[0],
                 why=failed.run.reasons.get(index),
                 instruction=next((row.instruction for row in rows if row.instruction), ""),
@@ -272,10 +254,6 @@ def _flips(baseline: _Side, other: _Side) -> list[FlippedTask]:
     return flips
 
 
-def _chance(counts: Counts, k: int) -> Fraction:
+def _rate(counts: Counts) -> float:
     trials, successes = counts
-    return Fraction(comb(successes, k), comb(trials, k))
-
-
-def _mean(values: Sequence[Fraction]) -> float:
-    return float(sum(values) / len(values)) if values else nan
+    return successes / trials

@@ -55,6 +55,8 @@ class Sensitivity(Figures):
     """The power that the other figures are for."""
     detectable: float
     """The smallest true difference that is called with this power; NaN if none is."""
+    power_for_tenth: float
+    """The power with which a true difference of 0.10 is called."""
     trials_needed: int | None
     """Trials of each of these tasks that would call the difference seen; None if none would."""
     tasks_needed: int | None

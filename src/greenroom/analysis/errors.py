@@ -34,6 +34,7 @@ from greenroom.analysis.alignment import Alignment, Pair, Write, align
 from greenroom.analysis.arguments import ArgumentDifference, target_of
 from greenroom.analysis.figures import Diagnosis, ErrorBreakdown, FailureKind
 from greenroom.store.records import DifferenceRecord, EpisodeRecord, StepRecord
+from greenroom.trajectories import RESPOND
 
 PRECEDENCE: tuple[FailureKind, ...] = (
     "infrastructure",
@@ -49,8 +50,6 @@ PRECEDENCE: tuple[FailureKind, ...] = (
     "other",
 )
 """All kinds, those that weigh more first."""
-
-_RESPOND = "respond"
 
 
 @dataclass(frozen=True)
@@ -293,7 +292,7 @@ def _unsaid(episode: EpisodeRecord) -> Iterator[str]:
     said = [
         str(step.action.kwargs.get("content", "")).lower().replace(",", "")
         for step in episode.steps
-        if step.action.name == _RESPOND and step.invalid is None
+        if step.action.name == RESPOND and step.invalid is None
     ]
     for output in episode.task.outputs:
         if not any(output.lower() in text for text in said):

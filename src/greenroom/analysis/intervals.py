@@ -6,8 +6,8 @@ An agent that solves 20 tasks in all of 8 trials has been seen on 20 tasks, not 
 
 **The cluster bootstrap with a score interval** (method "bootstrap"). Resampling tasks gives the
 figure's variance. The plain percentile bootstrap then reads the interval off the resamples; with
-few tasks or figures near 0 or 1 that covers the truth far less often than it says (86 % instead of
-95 % for 20 tasks x 8 trials at 0.95). Here the variance becomes a design effect, the ratio to the
+few tasks or figures near 0 or 1 that covers the truth far less often than it says (81 % instead of
+95 % for 20 unlike tasks x 8 trials at 0.95). Here the variance becomes a design effect, the ratio to the
 variance of as many coin tosses, and the interval is Wilson's for a share, with that design effect
 and with Student's quantile for the number of tasks. It keeps within 0 and 1 and is as skewed as
 shares are. One thing is added: where only few tasks tell anything (all others are at the end that

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import lcm
+from math import comb, lcm, nan
 
 import numpy as np
 from numpy.typing import NDArray
 
+from greenroom.analysis.comparison_figures import Difference
 from greenroom.analysis.distributions import half_binomial_cdf
 from greenroom.analysis.figures import Estimate
 from greenroom.analysis.intervals import (
@@ -21,9 +22,38 @@ from greenroom.analysis.intervals import (
     constant_bounds,
     student_interval,
 )
+from greenroom.analysis.power import Counts
 
 LARGEST_LATTICE = 200_000
 """Beyond so many possible sums the distribution is drawn instead of computed."""
+
+
+def difference_of(
+    pairs: Sequence[tuple[Counts, Counts]],
+    k: int,
+    *,
+    confidence: float = 0.95,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Difference:
+    """How far pass^k of two runs lies apart over the tasks with at least k trials in both.
+
+    A pair holds a task's counts in the baseline and in the run.
+    """
+    judged = [pair for pair in pairs if min(pair[0][0], pair[1][0]) >= k]
+    before = [_chance(first, k) for first, _ in judged]
+    after = [_chance(second, k) for _, second in judged]
+    apart = [high - low for low, high in zip(before, after, strict=True)]
+    return Difference(
+        k=k,
+        tasks=len(judged),
+        baseline=_mean(before),
+        value=_mean(after),
+        difference=difference_interval(
+            apart, confidence=confidence, resamples=resamples, seed=seed
+        ),
+        p_value=sign_flip_p_value(apart, seed=seed),
+    )
 
 
 def difference_interval(
@@ -104,3 +134,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, p_values[index] * (len(p_values) - rank)))
         adjusted[index] = largest
     return adjusted
+
+
+def _chance(counts: Counts, k: int) -> Fraction:
+    trials, successes = counts
+    return Fraction(comb(successes, k), comb(trials, k))
+
+
+def _mean(values: Sequence[Fraction]) -> float:
+    return float(sum(values) / len(values)) if values else nan

@@ -1,10 +1,18 @@
-"""The verdict of a comparison in one or two plain sentences."""
+"""The verdict of a comparison, and what it is in one or two plain sentences."""
 
 from __future__ import annotations
 
 from math import isnan
 
 from greenroom.analysis.comparison_figures import Difference, Sensitivity, Verdict
+
+
+def verdict_of(first: Difference, p_adjusted: float, confidence: float) -> Verdict:
+    """A difference is called if the test and the interval both say so, after any correction."""
+    apart = first.difference
+    if p_adjusted > 1 - confidence or isnan(apart.low):
+        return "no_difference_shown"
+    return "better" if apart.low > 0 else "worse" if apart.high < 0 else "no_difference_shown"
 
 
 def sentence_of(

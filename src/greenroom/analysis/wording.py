@@ -9,9 +9,9 @@ from greenroom.analysis.alignment import Write
 from greenroom.analysis.arguments import (
     ABSENT,
     ArgumentDifference,
-    canonical_text,
     target_of,
 )
+from greenroom.canonical import canonical_text
 
 LONGEST_SENTENCE = 159
 _LONGEST_VALUE = 36

@@ -107,10 +107,13 @@ async def _play_all(
         if busy == 0:
             writer.close()
 
-    async with anyio.create_task_group() as workers:
-        workers.start_soon(writer.run)
-        for _ in range(busy):
-            workers.start_soon(work)
+    try:
+        async with anyio.create_task_group() as workers:
+            workers.start_soon(writer.run)
+            for _ in range(busy):
+                workers.start_soon(work)
+    finally:
+        writer.close()
 
 
 def _pending(run: RunRecord, finished: set[EpisodeKey]) -> Iterator[EpisodeKey]:

@@ -12,7 +12,18 @@ import typer
 from typer.exceptions import TyperException
 
 from greenroom import __version__
-from greenroom.cli import conformance, data, errors, generate, replay, run, runs, store, tasks
+from greenroom.cli import (
+    agents,
+    conformance,
+    data,
+    errors,
+    generate,
+    replay,
+    run,
+    runs,
+    store,
+    tasks,
+)
 from greenroom.errors import GreenroomError
 
 DEBUG_VARIABLE = "GREENROOM_DEBUG"
@@ -30,6 +41,7 @@ for module in (run, errors, replay, conformance, generate):
 for name, group in (
     ("runs", runs.app),
     ("tasks", tasks.app),
+    ("agents", agents.app),
     ("data", data.app),
     ("store", store.app),
 ):
@@ -65,7 +77,8 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
     try:
         status = app(args=arguments, prog_name="greenroom", standalone_mode=False)
     except TyperException as error:
-        _complain(error.format_message(), hint=_usage_hint(error))
+        if error.format_message():  # there is none where the help was shown instead
+            _complain(error.format_message(), hint=_usage_hint(error))
         return 2
     except BrokenPipeError:
         # Whoever read our output has closed it: nothing is left to say, and to nobody.

@@ -5,13 +5,9 @@ from __future__ import annotations
 import json
 import math
 import sys
-import tempfile
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-
-from greenroom.errors import DataError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -82,16 +78,3 @@ def _line_printer(title: str, total: int) -> Callable[[str], None]:
             sys.stderr.write(f"{title}: {done}/{total}{f' ({note})' if note else ''}\n")
 
     return advance
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=path.parent, prefix=".greenroom-", delete=False
-        ) as scratch:
-            scratch.write(text)
-        Path(scratch.name).replace(path)
-    except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror}.") from error

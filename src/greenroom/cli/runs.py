@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from greenroom.cli.options import Json, Run
-from greenroom.cli.output import console, print_json, write_file
+from greenroom.cli.output import console, print_json
+from greenroom.files import write_whole
 
 if TYPE_CHECKING:
     from greenroom.reports.report import Report
@@ -83,7 +85,7 @@ def report(
     ),
 ) -> None:
     """Write a run's report as a page that needs nothing but a browser."""
-    write_file(output, _rendered(_report(run), Format.html))
+    write_whole(output, _rendered(_report(run), Format.html))
     typer.echo(f"Wrote {output}")
 
 
@@ -102,7 +104,7 @@ def export(
     if output is None:
         _print_text(text)
     else:
-        write_file(output, text)
+        write_whole(output, text)
         typer.echo(f"Wrote {output}")
 
 
@@ -133,8 +135,6 @@ def _report(name: str) -> Report:
 
 
 def _rendered(report: Report, form: Format) -> str:
-    import orjson
-
     from greenroom.reports.html import render_html
     from greenroom.reports.json_report import render_json
     from greenroom.reports.markdown import render_markdown
@@ -145,8 +145,7 @@ def _rendered(report: Report, form: Format) -> str:
     if form is Format.markdown:
         return render_markdown(report)
     if form is Format.tau_bench:
-        rows = tau_bench_rows(report.run, report.episodes)
-        return orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode()
+        return dumps(tau_bench_rows(report.run, report.episodes), indent=2)
     return render_json(report)
 
 

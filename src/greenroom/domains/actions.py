@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
-RESPOND: Final = "respond"
-"""The name of the action that talks to the user; its one argument is `content`."""
-
-STOP: Final = "###STOP###"
-"""The user ends the conversation by saying this anywhere in a message."""
+from greenroom.trajectories import RESPOND, STOP
 
 Arguments = Mapping[str, Any]
 
@@ -26,3 +22,6 @@ class Action:
 def respond(content: str) -> Action:
     """The action that says `content` to the user."""
     return Action(RESPOND, {"content": content})
+
+
+__all__ = ["RESPOND", "STOP", "Action", "Arguments", "respond"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from greenroom.domains.canonical import canonical_text
+from greenroom.canonical import canonical_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -57,6 +57,7 @@ class Reward:
         """Plain JSON of all parts."""
         return {
             "reward": self.value,
+            "strict_reward": self.strict_value,
             "database": self.database,
             "outputs": self.outputs,
             "strict_outputs": self.strict_outputs,

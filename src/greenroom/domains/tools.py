@@ -26,6 +26,7 @@ from typing import (
 )
 
 from greenroom.domains.world import World
+from greenroom.errors import InputError
 
 ToolInfo = dict[str, Any]
 """A tool as language models are told of it: the chat-completion function schema."""
@@ -74,7 +75,12 @@ class Tool:
                 "description": inspect.cleandoc(self.function.__doc__ or ""),
                 "parameters": {
                     "type": "object",
-                    "properties": {name: _schema(hints[name]) for name in self._parameters},
+                    "properties": {
+                        name: _schema(
+                            hints.get(name), f"the parameter '{name}' of the tool {self.name}"
+                        )
+                        for name in self._parameters
+                    },
                     "required": list(self._required),
                 },
             },
@@ -137,6 +143,7 @@ class Toolset(Mapping[str, Tool]):
 
         def register(function: ToolFunction) -> ToolFunction:
             tool = Tool(function, writes=writes, ends_episode=ends_episode)
+            assert tool.info, "a signature without a schema is refused here, not in an episode"
             self._tools[tool.name] = tool
             return function
 
@@ -186,22 +193,26 @@ _JSON_TYPES: Mapping[Any, str] = {
 }
 
 
-def _schema(hint: Any) -> dict[str, Any]:
+def _schema(hint: Any, where: str) -> dict[str, Any]:
     origin = get_origin(hint)
     if origin is Annotated:
         inner, description = get_args(hint)[:2]
-        return _schema(inner) | {"description": description}
+        return _schema(inner, where) | {"description": description}
     if origin is Literal:
-        return {"type": "string", "enum": list(get_args(hint))}
+        values = list(get_args(hint))
+        return _schema(type(values[0]), where) | {"enum": values}
     if origin is list:
-        return {"type": "array", "items": _schema(get_args(hint)[0])}
+        return {"type": "array", "items": _schema(get_args(hint)[0], where)}
     if is_typeddict(hint):
         fields = get_type_hints(hint, include_extras=True)
         return {
             "type": "object",
-            "properties": {name: _schema(inner) for name, inner in fields.items()},
+            "properties": {name: _schema(inner, where) for name, inner in fields.items()},
             "required": sorted(hint.__required_keys__, key=list(fields).index),
         }
     if hint in _JSON_TYPES:
         return {"type": _JSON_TYPES[hint]}
-    raise TypeError(f"A tool parameter cannot be of type {hint!r}.")
+    raise InputError(
+        f"There is no schema for {where}: its type is {hint!r}. Use str, int, float, bool, list, "
+        "Literal or a TypedDict."
+    )

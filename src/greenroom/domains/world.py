@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeVar, final
 
 import orjson
 
-from greenroom.domains.canonical import canonical_text, database_hash
+from greenroom.canonical import canonical_text, database_hash
 
 T = TypeVar("T")
 

@@ -16,7 +16,9 @@ from greenroom.reports.rows import (
     all_trials,
     kind_counts,
     leaderboard,
+    other_figures,
     outcome_counts,
+    pass_figures,
     success_rate,
     what_differs,
 )
@@ -153,7 +155,7 @@ class _Printer:
         if wide:
             table.columns[-1].justify = "left"
             table.columns[-1].no_wrap = False
-        for figure in [*texts.pass_figures(report), *texts.other_figures(report)]:
+        for figure in [*pass_figures(report), *other_figures(report)]:
             cells = [figure.label, figure.value, figure.interval or ""]
             cells += [figure.as_failures or ""] * other + [figure.meaning] * wide
             table.add_row(*(self._text(cell) for cell in cells))

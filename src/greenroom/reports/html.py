@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from importlib.resources import files
 from string import Template
@@ -11,13 +10,13 @@ from typing import TYPE_CHECKING
 from greenroom.reports import html_parts, html_tables, texts
 from greenroom.reports.html_data import task_scripts
 from greenroom.reports.html_markup import Markup, join, json_script
+from greenroom.reports.json_report import HALF_CHARACTER
 
 if TYPE_CHECKING:
     from greenroom.reports.report import Report
 
 STYLES = ("base.css", "parts.css", "conversation.css")
 SCRIPTS = ("dom.js", "tables.js", "conversation.js", "page.js")
-_HALF_CHARACTERS = re.compile("[\ud800-\udfff]")
 
 
 def render_html(report: Report) -> str:
@@ -41,7 +40,7 @@ def render_html(report: Report) -> str:
         data=Markup("\n".join(task_scripts(report))),
     )
     # Half a surrogate pair is no character and cannot be written to a file.
-    return _HALF_CHARACTERS.sub("\ufffd", page)
+    return HALF_CHARACTER.sub("\ufffd", page)
 
 
 def _words() -> Markup:

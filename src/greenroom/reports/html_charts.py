@@ -202,7 +202,7 @@ def _series(
 ) -> Markup:
     aside = 0.0 if count == 1 else (index - 0.5) * min(22.0, scale.band * 0.3)
     points: list[tuple[float, float]] = []
-    marks: list[Markup] = []
+    marks: list[Markup | None] = []
     for place, k in enumerate(ks):
         estimate = metrics.pass_hat_k.get(k)
         if estimate is None or not math.isfinite(estimate.value):

@@ -21,7 +21,7 @@ class Markup(str):
     __slots__ = ()
 
 
-Child = str | Iterable[str] | None
+Child = str | Iterable[str | None] | None
 Attribute = str | int | float | bool | None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from greenroom.reports import texts
 from greenroom.reports.html_charts import interval_bar, pass_chart, turn_chart
@@ -12,9 +12,12 @@ from greenroom.reports.html_markup import Markup, join, tag
 from greenroom.reports.json_report import plain
 from greenroom.reports.rows import (
     LEADERBOARD_KS,
+    Figure,
     all_trials,
     leaderboard,
+    other_figures,
     outcome_counts,
+    pass_figures,
     success_rate,
     what_differs,
 )
@@ -70,10 +73,10 @@ def cards(report: Report) -> Markup:
     what = texts.without_result(report.metrics)
     large = [
         _card(figure, what, interval_bar(estimates[figure.k]))
-        for figure in texts.pass_figures(report)
+        for figure in pass_figures(report)
         if figure.k in estimates and figure.k in LEADERBOARD_KS
     ]
-    small = [_card(figure, what) for figure in texts.other_figures(report)]
+    small = [_card(figure, what) for figure in other_figures(report)]
     return join(
         tag("div", large, class_="cards large") if large else None,
         tag("div", small, class_="cards small", style=f"--columns: {_columns(len(small))}"),
@@ -85,7 +88,7 @@ def _columns(count: int) -> int:
     return count if count <= 5 else 3 if count in (6, 9) else 4
 
 
-def _card(figure: texts.Figure, what: str, bar: Markup | None = None) -> Markup:
+def _card(figure: Figure, what: str, bar: Markup | None = None) -> Markup:
     label = figure.label.split("^")
     shown = join(label[0], tag("sup", label[1])) if len(label) == 2 else figure.label
     other = figure.as_failures
@@ -287,12 +290,15 @@ def setup(report: Report) -> Markup:
 
 
 def _without_secrets(value: Any) -> Any:
+    """A configuration without what may be a key, wherever in it that stands."""
     if isinstance(value, dict):
-        entries: dict[str, Any] = {str(key): item for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        entries = cast("dict[str, Any]", value)
         return {
-            key: "(hidden)" if _SECRET.search(key) and item else _without_secrets(item)
+            key: "(hidden)" if item and _SECRET.search(str(key)) else _without_secrets(item)
             for key, item in entries.items()
         }
+    if isinstance(value, list):
+        return [_without_secrets(item) for item in cast("list[Any]", value)]
     return value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable
 from typing import Any, cast, get_args, get_origin
 
@@ -15,13 +16,16 @@ from greenroom.errors import DataError
 from greenroom.reports.report import REPORT_VERSION, Report
 
 SCHEMA_ID = f"urn:greenroom:report:{REPORT_VERSION}"
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 _KIND = "greenroom.run"
 
 
 def render_json(report: Report) -> str:
     """The report as JSON; a figure that there is none of is null, and times are ISO 8601."""
     value = plain(report.model_dump(mode="json"))
-    return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+    # Half a surrogate pair is no character and cannot be written to a file; its escape can.
+    return HALF_CHARACTER.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
 
 
 def parse_report(text: str) -> Report:

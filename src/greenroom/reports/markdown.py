@@ -12,7 +12,9 @@ from greenroom.reports.rows import (
     all_trials,
     kind_counts,
     leaderboard,
+    other_figures,
     outcome_counts,
+    pass_figures,
     what_differs,
     worst_tasks,
 )
@@ -88,7 +90,7 @@ def _about(report: Report) -> str:
 
 
 def _figures(report: Report) -> str:
-    figures = [*texts.pass_figures(report), *texts.other_figures(report)]
+    figures = [*pass_figures(report), *other_figures(report)]
     level = f"{100 * report.metrics.confidence:g} % interval"
     headings = ["Figure", "Meaning", "Value", level]
     other = texts.conventions_differ(report.metrics)

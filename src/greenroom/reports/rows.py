@@ -1,4 +1,4 @@
-"""The rows of the tables that all formats show: leaderboard, outcomes, kinds of failure, tasks."""
+"""The rows that all formats show: figures, leaderboard, outcomes, kinds of failure, tasks."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from greenroom.reports import texts
 from greenroom.reports.texts import KINDS, OUTCOMES, agent_label
 
 if TYPE_CHECKING:
-    from greenroom.analysis.figures import TaskFigures
+    from greenroom.analysis.figures import ConventionMetrics, RunMetrics, TaskFigures
     from greenroom.reports.report import Report
 
 LEADERBOARD_KS = (1, 2, 3, 4)
@@ -91,3 +92,124 @@ def worst_tasks(report: Report) -> list[TaskFigures]:
     """The tasks that were not always solved, the least solved first."""
     failed = [task for task in report.metrics.tasks if task.successes < task.trials]
     return sorted(failed, key=lambda task: (success_rate(task), -task.trials, task.task_index))
+
+
+def bought(report: Report) -> bool:
+    """Whether anything was bought: tokens were used, or money was counted."""
+    return any(report.metrics.tokens.values()) or any(
+        usage.calls or usage.prompt_tokens or usage.completion_tokens or usage.cost is not None
+        for episode in report.episodes
+        for usage in episode.usage.values()
+    )
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure as a row or a card: what it is called, its value, its range and its meaning."""
+
+    key: str
+    label: str
+    value: str
+    interval: str | None
+    meaning: str
+    as_failures: str | None = None
+    """The same with errors counted as failures, where that differs."""
+    k: int | None = None
+    """Of pass^k."""
+
+
+def pass_figures(report: Report) -> list[Figure]:
+    """pass^1 to pass^4 and on, as far as there are trials; none before anything was played."""
+    metrics = report.metrics
+    other = metrics.conventions["errors_as_failures"] if texts.conventions_differ(metrics) else None
+    return [
+        Figure(
+            key=f"pass_{k}",
+            k=k,
+            label=f"pass^{k}",
+            value=texts.percent(estimate.value, 1),
+            interval=texts.interval(estimate, as_percent=True),
+            meaning="solved at the first try"
+            if k == 1
+            else f"solved {texts.TIMES.get(k, f'{k} times in a row')}",
+            as_failures=_other_pass(other, k),
+        )
+        for k, estimate in sorted(metrics.main.pass_hat_k.items())
+        if other or math.isfinite(estimate.value)
+    ]
+
+
+def _other_pass(other: ConventionMetrics | None, k: int) -> str | None:
+    if other is None:
+        return None
+    estimate = other.pass_hat_k.get(k)
+    return texts.percent(estimate.value, 1) if estimate and math.isfinite(estimate.value) else None
+
+
+def other_figures(report: Report) -> list[Figure]:
+    """The figures beside pass^k; cost and tokens only where something was bought."""
+    metrics, main = report.metrics, report.metrics.main
+    other = metrics.conventions["errors_as_failures"] if texts.conventions_differ(metrics) else None
+    rows = [
+        Figure(
+            "average_reward",
+            "Average reward",
+            texts.decimal(main.average_reward.value),
+            texts.interval(main.average_reward),
+            "mean over episodes, 0 to 1",
+            texts.decimal(other.average_reward.value) if other else None,
+        ),
+        Figure(
+            "overall_score",
+            "Overall score",
+            texts.decimal(main.overall_score.value),
+            texts.interval(main.overall_score),
+            "mean of pass^1 to pass^4"
+            if math.isfinite(main.overall_score.value)
+            else "mean of pass^1 to pass^4; needs 4 trials of each task",
+            _other_score(other),
+        ),
+        Figure(
+            "episodes",
+            "Episodes",
+            f"{metrics.with_result:,}",
+            None,
+            f"with a result, of {metrics.planned:,} planned; {texts.plural(main.tasks, 'task')}",
+        ),
+        Figure(
+            "coverage", "Coverage", texts.percent(main.coverage), None, "of what was planned counts"
+        ),
+        Figure(
+            "steps_to_success",
+            "Steps to success",
+            texts.decimal(metrics.steps_to_success.value, 1),
+            texts.interval(metrics.steps_to_success, digits=1),
+            "mean over solved episodes",
+        ),
+    ]
+    if bought(report):
+        rows.append(_cost(metrics))
+        rows.append(_tokens(metrics))
+    if metrics.seconds > 0:
+        rows.append(
+            Figure("time", "Time", texts.duration(metrics.seconds), None, "all episodes together")
+        )
+    return rows
+
+
+def _other_score(other: ConventionMetrics | None) -> str | None:
+    known = other is not None and math.isfinite(other.overall_score.value)
+    return texts.decimal(other.overall_score.value) if other and known else None
+
+
+def _cost(metrics: RunMetrics) -> Figure:
+    if metrics.total_cost is None:
+        return Figure("cost", "Cost", "unknown", None, "the price of a model is not known")
+    average = metrics.average_cost
+    meaning = "in all" if average is None else f"in all; {texts.money(average)} per episode"
+    return Figure("cost", "Cost", texts.money(metrics.total_cost), None, meaning)
+
+
+def _tokens(metrics: RunMetrics) -> Figure:
+    purses = "; ".join(f"{texts.one_line(purse)} {n:,}" for purse, n in metrics.tokens.items() if n)
+    return Figure("tokens", "Tokens", f"{sum(metrics.tokens.values()):,}", None, purses)

@@ -9,17 +9,15 @@ so in its `info`, so that it is not taken for a failure of the agent.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-from greenroom.errors import DataError
+from greenroom.files import write_whole
 from greenroom.reports.tau_bench_reader import OwnInfo, read_tau_bench
-from greenroom.reports.trajectories import RESPOND, SpokenStep, write_conversation
 from greenroom.store.records import ActionRecord, EpisodeRecord, RunRecord
+from greenroom.trajectories import RESPOND, SpokenStep, write_conversation
 
 __all__ = ["read_tau_bench", "result_file_name", "tau_bench_rows", "write_tau_bench"]
 
@@ -33,19 +31,7 @@ def tau_bench_rows(run: RunRecord, episodes: Iterable[EpisodeRecord]) -> list[di
 
 def write_tau_bench(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write a result file. It is there as a whole or not at all, whatever happens meanwhile."""
-    text = json.dumps(rows, indent=2)
-    draft = path.parent / f".{uuid4().hex}.tmp"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with draft.open("x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror}.") from error
-    finally:
-        _remove(draft)
+    write_whole(path, json.dumps(rows, indent=2))
 
 
 def result_file_name(run: RunRecord) -> str:
@@ -69,14 +55,6 @@ def result_file_name(run: RunRecord) -> str:
 def _safe(value: object, default: str = "none") -> str:
     text = re.sub(r"[^A-Za-z0-9._+=@-]+", "-", "" if value is None else str(value)).strip("-")
     return text[:_LONGEST_NAME] or default
-
-
-def _remove(path: Path) -> None:
-    # Moved into place it is gone already; what cannot be removed must not hide why.
-    try:
-        path.unlink(missing_ok=True)
-    except OSError:
-        return
 
 
 def _row(run: RunRecord, episode: EpisodeRecord) -> dict[str, Any]:

@@ -21,7 +21,6 @@ from pydantic import (
 
 from greenroom.errors import DataError
 from greenroom.messages import Message
-from greenroom.reports.trajectories import RESPOND, Conversation, read_conversation
 from greenroom.store.records import (
     ActionRecord,
     EpisodeRecord,
@@ -31,8 +30,8 @@ from greenroom.store.records import (
     TaskRecord,
     Usage,
 )
+from greenroom.trajectories import RESPOND, STOP, Conversation, read_conversation
 
-_STOP = "###STOP###"
 _TERMINATING_TOOL = "transfer_to_human_agents"
 
 
@@ -178,7 +177,7 @@ def _outcome(row: _Row, spoken: Conversation) -> Outcome:
     if row.reward >= 1:
         return "success"
     last = spoken.steps[-1] if spoken.steps else None
-    answered = last is not None and last.name == RESPOND and _STOP in (last.observation or "")
+    answered = last is not None and last.name == RESPOND and STOP in (last.observation or "")
     ended = answered or (last is not None and last.name == _TERMINATING_TOOL)
     # The reward is worked out when the conversation ends, and only then.
     return "failure" if ended or row.info.reward_info is not None else "max_steps"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from greenroom.analysis.figures import ConventionMetrics, Estimate, RunMetrics, TaskFigures
+    from greenroom.analysis.figures import Estimate, RunMetrics, TaskFigures
     from greenroom.reports.report import Report
 
 NOTHING: Final = "–"
@@ -53,7 +52,7 @@ KINDS: Final[dict[str, tuple[str, str]]] = {
     "other": ("Other", "none of the above"),
 }
 
-_TIMES: Final = {2: "twice in a row", 3: "three times in a row", 4: "four times in a row"}
+TIMES: Final = {2: "twice in a row", 3: "three times in a row", 4: "four times in a row"}
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -156,10 +155,10 @@ def headline(report: Report) -> str:
         return f"Solved the only task in {solved} of {plural(metrics.with_result, 'trial')}."
     first = main.pass_hat_k.get(1)
     start = f"Solved {percent(first.value if first else math.nan)} of the tasks at the first try"
-    most = max((k for k in main.pass_hat_k if k in _TIMES), default=0)
+    most = max((k for k in main.pass_hat_k if k in TIMES), default=0)
     if not most:
         return f"{start}."
-    return f"{start}, and {percent(main.pass_hat_k[most].value)} {_TIMES[most]}."
+    return f"{start}, and {percent(main.pass_hat_k[most].value)} {TIMES[most]}."
 
 
 def notes(report: Report) -> list[str]:
@@ -176,8 +175,8 @@ def notes(report: Report) -> list[str]:
     if metrics.errors and metrics.with_result:
         said.append(
             f"{plural(metrics.errors, 'episode')} ended in an infrastructure error. That is not "
-            "the agent's doing, so the figures leave such episodes out; where counting them as failures "
-            "makes a difference, it is shown."
+            "the agent's doing, so the figures leave such episodes out; where counting them as "
+            "failures makes a difference, it is shown."
         )
     if metrics.with_result and max(metrics.main.pass_hat_k, default=0) == 1:
         said.append(
@@ -230,125 +229,6 @@ def convention_label(metrics: RunMetrics, convention: str) -> str:
 
 def _same(left: float, right: float) -> bool:
     return (math.isnan(left) and math.isnan(right)) or math.isclose(left, right, abs_tol=1e-9)
-
-
-def bought(report: Report) -> bool:
-    """Whether anything was bought: tokens were used, or money was counted."""
-    return any(report.metrics.tokens.values()) or any(
-        usage.calls or usage.prompt_tokens or usage.completion_tokens or usage.cost is not None
-        for episode in report.episodes
-        for usage in episode.usage.values()
-    )
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure as a row or a card: what it is called, its value, its range and its meaning."""
-
-    key: str
-    label: str
-    value: str
-    interval: str | None
-    meaning: str
-    as_failures: str | None = None
-    """The same with errors counted as failures, where that differs."""
-    k: int | None = None
-    """Of pass^k."""
-
-
-def pass_figures(report: Report) -> list[Figure]:
-    """pass^1 to pass^4 and on, as far as there are trials; none before anything was played."""
-    metrics = report.metrics
-    other = metrics.conventions["errors_as_failures"] if conventions_differ(metrics) else None
-    return [
-        Figure(
-            key=f"pass_{k}",
-            k=k,
-            label=f"pass^{k}",
-            value=percent(estimate.value, 1),
-            interval=interval(estimate, as_percent=True),
-            meaning="solved at the first try"
-            if k == 1
-            else f"solved {_TIMES.get(k, f'{k} times in a row')}",
-            as_failures=_other_pass(other, k),
-        )
-        for k, estimate in sorted(metrics.main.pass_hat_k.items())
-        if other or math.isfinite(estimate.value)
-    ]
-
-
-def _other_pass(other: ConventionMetrics | None, k: int) -> str | None:
-    if other is None:
-        return None
-    estimate = other.pass_hat_k.get(k)
-    return percent(estimate.value, 1) if estimate and math.isfinite(estimate.value) else None
-
-
-def other_figures(report: Report) -> list[Figure]:
-    """The figures beside pass^k; cost and tokens only where something was bought."""
-    metrics, main = report.metrics, report.metrics.main
-    other = metrics.conventions["errors_as_failures"] if conventions_differ(metrics) else None
-    rows = [
-        Figure(
-            "average_reward",
-            "Average reward",
-            decimal(main.average_reward.value),
-            interval(main.average_reward),
-            "mean over episodes, 0 to 1",
-            decimal(other.average_reward.value) if other else None,
-        ),
-        Figure(
-            "overall_score",
-            "Overall score",
-            decimal(main.overall_score.value),
-            interval(main.overall_score),
-            "mean of pass^1 to pass^4"
-            if math.isfinite(main.overall_score.value)
-            else "mean of pass^1 to pass^4; needs 4 trials of each task",
-            _other_score(other),
-        ),
-        Figure(
-            "episodes",
-            "Episodes",
-            f"{metrics.with_result:,}",
-            None,
-            f"with a result, of {metrics.planned:,} planned; {plural(main.tasks, 'task')}",
-        ),
-        Figure("coverage", "Coverage", percent(main.coverage), None, "of what was planned counts"),
-        Figure(
-            "steps_to_success",
-            "Steps to success",
-            decimal(metrics.steps_to_success.value, 1),
-            interval(metrics.steps_to_success, digits=1),
-            "mean over solved episodes",
-        ),
-    ]
-    if bought(report):
-        rows.append(_cost(metrics))
-        rows.append(_tokens(metrics))
-    if metrics.seconds > 0:
-        rows.append(
-            Figure("time", "Time", duration(metrics.seconds), None, "all episodes together")
-        )
-    return rows
-
-
-def _other_score(other: ConventionMetrics | None) -> str | None:
-    known = other is not None and math.isfinite(other.overall_score.value)
-    return decimal(other.overall_score.value) if other and known else None
-
-
-def _cost(metrics: RunMetrics) -> Figure:
-    if metrics.total_cost is None:
-        return Figure("cost", "Cost", "unknown", None, "the price of a model is not known")
-    average = metrics.average_cost
-    meaning = "in all" if average is None else f"in all; {money(average)} per episode"
-    return Figure("cost", "Cost", money(metrics.total_cost), None, meaning)
-
-
-def _tokens(metrics: RunMetrics) -> Figure:
-    purses = "; ".join(f"{one_line(purse)} {n:,}" for purse, n in metrics.tokens.items() if n)
-    return Figure("tokens", "Tokens", f"{sum(metrics.tokens.values()):,}", None, purses)
 
 
 def task_cost(figures: TaskFigures) -> str:

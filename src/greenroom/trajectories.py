@@ -16,6 +16,9 @@ from greenroom.messages import Message
 RESPOND: Final = "respond"
 """The name of the action that talks to the user; its one argument is `content`."""
 
+STOP: Final = "###STOP###"
+"""The user ends the conversation by saying this anywhere in a message."""
+
 _API_OUTPUT = "API output: "
 
 

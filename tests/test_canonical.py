@@ -6,7 +6,7 @@ from typing import Any, cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.domains.canonical import canonical_text, database_hash
+from greenroom.canonical import canonical_text, database_hash
 from greenroom.domains.world import Base, World
 
 values = st.recursive(

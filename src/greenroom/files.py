@@ -1,0 +1,33 @@
+"""Writing files: whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from uuid import uuid4
+
+from greenroom.errors import DataError
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file. Until all of it is on the disk, whatever was there before stays as it is."""
+    draft = path.parent / f".{uuid4().hex}.tmp"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with draft.open("x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror}.") from error
+    finally:
+        _remove(draft)
+
+
+def _remove(path: Path) -> None:
+    # Moved into place it is gone already; what cannot be removed must not hide why.
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        return
