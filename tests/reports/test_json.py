@@ -24,15 +24,19 @@ REPORTS = {
 }
 
 
+def validator() -> Any:
+    schema = report_schema()
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
 def written(report: Report) -> dict[str, Any]:
     return json.loads(render_json(report))
 
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_fits_its_schema(name: str) -> None:
-    schema = report_schema()
-    Draft202012Validator.check_schema(schema)
-    Draft202012Validator(schema).validate(written(REPORTS[name]()))
+    validator().validate(written(REPORTS[name]()))
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -46,7 +50,7 @@ def test_the_schema_says_what_it_describes() -> None:
     assert schema["$id"] == "urn:greenroom:report:1"
     assert schema["title"] == "Greenroom run report"
     assert schema["version"] == 1
-    problems = Draft202012Validator(schema).iter_errors({"kind": "greenroom.run", "version": 2})
+    problems = validator().iter_errors({"kind": "greenroom.run", "version": 2})
     assert any(list(problem.path) == ["version"] for problem in problems)
 
 

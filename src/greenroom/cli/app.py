@@ -14,6 +14,7 @@ from typer.exceptions import TyperException
 from greenroom import __version__
 from greenroom.cli import (
     agents,
+    compare,
     conformance,
     data,
     errors,
@@ -36,7 +37,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (run, errors, replay, conformance, generate):
+for module in (run, compare, errors, replay, conformance, generate):
     module.register(app)
 for name, group in (
     ("runs", runs.app),
@@ -85,13 +86,14 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        return _report(error)
+        return report_error(error)
     if status == INTERRUPTED:
         _complain("Stopped.")
     return status if isinstance(status, int) else 0
 
 
-def _report(error: Exception) -> int:
+def report_error(error: Exception) -> int:
+    """Tell a person what went wrong: the exit status, 2 for what they can mend."""
     if os.environ.get(DEBUG_VARIABLE):
         traceback.print_exception(error)
     for cause in _causes(error):

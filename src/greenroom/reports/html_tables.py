@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, cast
 
 from greenroom.reports import texts
@@ -159,10 +160,12 @@ def _evidence(one: Diagnosis) -> Markup | None:
 def _call(action: dict[str, Any], marked: list[str]) -> Markup:
     given = action.get("kwargs")
     kwargs = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    # What differs may lie within an argument, such as items[0].price.
+    differing = {re.split(r"[.\[]", path)[0] for path in marked} | set(marked)
     rows = [
         tag(
             "div",
-            tag("dt", tag("mark", name) if name in marked else name),
+            tag("dt", tag("mark", name) if name in differing else name),
             tag("dd", value if isinstance(value, str) else json.dumps(plain(value))),
         )
         for name, value in kwargs.items()

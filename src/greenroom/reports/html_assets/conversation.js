@@ -103,9 +103,9 @@ const groundTruth = (task, episode) => {
     return check(
       done,
       make("code", { class: "tool" }, action.name),
-      action.writes ? make("span", { class: "quiet" }, " changes the database") : null,
+      action.writes ? make("div", { class: "quiet" }, "changes the database") : null,
       argumentList(action.kwargs),
-      done ? null : make("span", { class: "quiet" }, "not done exactly so"),
+      done ? null : make("div", { class: "quiet" }, "not done exactly so"),
     );
   });
   return part("Ground truth", make("ol", { "data-testid": "ground-truth" }, items));
