@@ -9,8 +9,19 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.environments import episode_speed, live_environments
+from benchmarks.statistics import coverage, false_calls, power, steady_agent
+from benchmarks.storage import kept_results, long_run
 
-BENCHMARKS = (episode_speed, live_environments)
+BENCHMARKS = (
+    episode_speed,
+    live_environments,
+    kept_results,
+    long_run,
+    steady_agent,
+    coverage,
+    false_calls,
+    power,
+)
 
 
 def main() -> int:
@@ -22,7 +33,8 @@ def main() -> int:
     for benchmark in BENCHMARKS:
         for measure in benchmark():
             verdict = "" if not measure.floor else "ok" if measure.holds else "MISSED"
-            figure = f"{measure.value:,.0f}{measure.unit}"
+            digits = 0 if measure.value >= 100 else 1
+            figure = f"{measure.value:,.{digits}f}{measure.unit}"
             table.add_row(measure.name, measure.ours, measure.naive, figure, measure.floor, verdict)
             if not measure.holds:
                 missed.append(measure.name)

@@ -35,6 +35,8 @@ class Measure:
     @property
     def floor(self) -> str:
         """The floor in words."""
+        if self.at_least is not None and self.at_most is not None:
+            return f"{self.at_least:g} to {self.at_most:g}{self.unit}"
         if self.at_least is not None:
             return f">= {self.at_least:g}{self.unit}"
         return f"<= {self.at_most:g}{self.unit}" if self.at_most is not None else ""

@@ -36,10 +36,11 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_example_plays(greenroom: Greenroom) -> None:
     assert "library" in domain_names()
     assert greenroom("tasks", "validate", "--env", "library").out == "2/2 tasks are sound\n"
-    result = greenroom("run", "--env", "library", "--num-trials", 2, "--json").json
-    assert result["average_reward"] == 1.0
+    solved = greenroom("run", "--env", "library", "--num-trials", 2, "--json").json
+    assert solved["metrics"]["outcomes"] == {"success": 4}
     failing = ("--agent-strategy", "synthetic", "--agent-option", "success=0")
-    assert greenroom("run", "--env", "library", *failing, "--json").json["average_reward"] == 0.0
+    failed = greenroom("run", "--env", "library", *failing, "--json").json
+    assert failed["metrics"]["outcomes"] == {"failure": 2}
 
 
 def test_it_declares_the_entry_point_that_the_test_uses() -> None:

@@ -2,20 +2,65 @@
 
 from __future__ import annotations
 
-from greenroom.cli.app import run_command
+import os
+import shutil
+from pathlib import Path
+
+import anyio
+from rich.console import Console
+
+from greenroom.benchmark import check_config, play_run, start_run
+from greenroom.files import write_whole
+from greenroom.reports.build import build_report
+from greenroom.reports.comparison import build_comparison, comparison_markdown, print_comparison
+from greenroom.reports.console import print_report
+from greenroom.reports.html import render_html
+from greenroom.store import RunRecord, Store, open_store
+
+FOLDER = Path("demo")
+DATABASE = f"sqlite:///{FOLDER}/runs.db"
+
+NEXT = f"""\
+[bold]What to do next[/bold]
+1. Open [bold]{FOLDER}/report.html[/bold] in a browser: every episode can be read there.
+2. Measure on a world that nobody has seen before:
+     .venv/bin/greenroom generate --seed 7 --tasks 50 -o my-pack
+     .venv/bin/greenroom run --agent-strategy synthetic --num-trials 4 --data my-pack
+3. Put an agent of your own on stage: docs/agents.md shows how, in 20 lines.
+"""
 
 
 def main() -> None:
     """Play the built-in tasks with an agent that knows the answers and one that fails at times."""
-    print("A shop, its customers and 96 things they want: the built-in retail pack.\n")
-    run_command(["tasks", "show", "5"])
-    print(
-        "\nFirst the oracle, which plays the ground truth: it shows that every task can be solved.\n"
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    os.environ["GREENROOM_DATABASE_URL"] = DATABASE
+    console = Console()
+    store = open_store()
+    console.print(
+        "[bold]Greenroom[/bold]: a shop, its customers, and 96 things that they want.\n"
+        "Two agents play all of them, four times each. The [bold]oracle[/bold] knows the answers: "
+        "it shows that every task can be solved.\nThe [bold]synthetic[/bold] agent solves a task "
+        "with a chance of 0.8, as a real one might. No key, no network.\n"
     )
-    run_command(["run", "--agent-strategy", "oracle"])
-    print("\nThen an agent that solves each task with a chance of 0.8, four trials of each task.")
-    print("pass^k is the chance that k trials of a task all succeed: reliability, not luck.\n")
-    run_command(["run", "--agent-strategy", "synthetic", "--num-trials", "4"])
+    oracle = _play(store, "oracle")
+    synthetic = _play(store, "synthetic")
+    report = build_report(store, synthetic)
+    print_report(report, console, max_tasks=8)
+    console.print("[bold]Beside the oracle[/bold]")
+    comparison = build_comparison(store, [oracle, synthetic])
+    print_comparison(comparison, console)
+    write_whole(FOLDER / "report.html", render_html(report))
+    write_whole(FOLDER / "comparison.md", comparison_markdown(comparison))
+    console.print()
+    console.print(NEXT, soft_wrap=True)
+    store.close()
+
+
+def _play(store: Store, strategy: str) -> RunRecord:
+    config = check_config({"agent_strategy": strategy, "num_trials": 4})
+    run, prepared = start_run(store, config, name=strategy)
+    anyio.run(lambda: play_run(store, run, prepared))
+    return store.run(strategy)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ KILLS = 20
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_killed_twenty_times(store: Store, tmp_path: Path) -> None:
-    draw = random.Random(11)  # noqa: S311
+    draw = random.Random(11)
     kills = 0
     safe: set[EpisodeKey] = set()
     while kills < KILLS:

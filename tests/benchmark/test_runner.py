@@ -126,7 +126,10 @@ class Playing:
         self.rest = rest
 
     def strategy(self, behind: AgentStrategy) -> AgentStrategy:
-        return replace(behind, create=lambda _: self)
+        def create(_: AgentContext) -> Playing:
+            return self
+
+        return replace(behind, create=create)
 
     async def play(self, stage: Stage) -> None:
         for action in self.actions:

@@ -39,7 +39,11 @@ def main(log: Path) -> None:
         run, prepared = reopen_run(store, NAME)
     except UnknownName:
         run, prepared = start_run(store, check_config(CONFIG), name=NAME)
-    slow = replace(prepared.strategy, create=lambda context: Slow(context, log))
+
+    def create(context: AgentContext) -> Slow:
+        return Slow(context, log)
+
+    slow = replace(prepared.strategy, create=create)
     anyio.run(lambda: play_run(store, run, replace(prepared, strategy=slow)))
     store.close()
 

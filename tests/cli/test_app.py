@@ -9,13 +9,23 @@ from greenroom import __version__
 from greenroom.cli import tasks
 from tests.cli.running import Greenroom
 
-HEAVY = ("pydantic_core", "jsonschema", "anyio", "asyncio", "orjson")
+HEAVY = ("pydantic_core", "jsonschema", "anyio", "asyncio", "orjson", "numpy", "sqlalchemy")
 
 
 def test_help_and_version(greenroom: Greenroom) -> None:
     shown = greenroom("--help")
     assert shown.status == 0
-    for command in ("run", "replay", "conformance", "generate", "data", "tasks"):
+    for command in (
+        "run",
+        "resume",
+        "compare",
+        "errors",
+        "runs",
+        "replay",
+        "store",
+        "data",
+        "tasks",
+    ):
         assert command in shown.out
     assert greenroom("--version").out == f"greenroom {__version__}\n"
 

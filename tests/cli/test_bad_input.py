@@ -26,8 +26,11 @@ def pack(tmp_path: Path) -> Path:
         (["run", "--agent-strategy", "orakle"], "Did you mean 'oracle'"),
         (["run", "--agent-option", "x=1"], "Unknown option of the oracle agent 'x'"),
         (["run", "--agent-option", "x"], "--agent-option takes NAME=VALUE"),
-        (["run", "--num-trials", "0"], "number of trials must be at least 1"),
-        (["run", "--max-concurrency", "-1"], "number of concurrency must be at least 1"),
+        (["run", "--num-trials", "0"], "--num-trials should be greater than or equal to 1"),
+        (
+            ["run", "--max-concurrency", "-1"],
+            "--max-concurrency should be greater than or equal to 1",
+        ),
         (["run", "--task-split", "tset"], "Did you mean 'test'"),
         (["run", "--task-ids", "96"], "There is no task 96"),
         (["run", "--task-ids", "x"], "--task-ids takes numbers"),

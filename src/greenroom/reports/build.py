@@ -12,7 +12,12 @@ from greenroom.store import RunRecord, Store
 def build_report(store: Store, run: RunRecord) -> Report:
     """Everything that is known of a run."""
     episodes = list(store.episodes(run.id))
-    metrics = measure_run(episodes, task_indices=run.task_indices, num_trials=run.num_trials)
+    metrics = measure_run(
+        episodes,
+        task_indices=run.task_indices,
+        num_trials=run.num_trials,
+        over=run.status != "running",
+    )
     return Report(
         run=run,
         metrics=metrics,

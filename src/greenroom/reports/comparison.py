@@ -36,21 +36,23 @@ def _compared(store: Store, run: RunRecord) -> ComparedRun:
         episodes=episodes,
         task_indices=run.task_indices,
         num_trials=run.num_trials,
+        over=run.status != "running",
         reasons=reasons,
     )
 
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
     """Show a comparison on the console, the sentences first."""
+    from rich import box
     from rich.table import Table
 
     for compared in comparison.comparisons:
         console.print(compared.sentence, markup=False)
-    table = Table(title="Runs", title_justify="left")
+    table = Table(box=box.SIMPLE)
     for heading in _headings(comparison):
         table.add_column(heading, justify="left" if heading == "Run" else "right")
     for side in comparison.runs:
-        table.add_row(*_cells(side, comparison))
+        table.add_row(*_cells(side, comparison, intervals=False))
     console.print(table)
     for compared in comparison.comparisons:
         console.print(f"{compared.label} against {compared.baseline}", style="bold", markup=False)
@@ -65,7 +67,7 @@ def comparison_markdown(comparison: Comparison) -> str:
     lines.append(f"| {' | '.join(headings)} |")
     lines.append(f"| --- |{' ---: |' * (len(headings) - 1)}")
     lines.extend(
-        f"| {' | '.join(_escaped(cell) for cell in _cells(side, comparison))} |"
+        f"| {' | '.join(_escaped(cell) for cell in _cells(side, comparison, intervals=True))} |"
         for side in comparison.runs
     )
     lines.append("")
@@ -78,24 +80,29 @@ def comparison_markdown(comparison: Comparison) -> str:
 
 
 def _headings(comparison: Comparison) -> list[str]:
-    ks = _ks(comparison)
-    return ["Run", "Tasks", "Episodes", *(f"pass^{k}" for k in ks), "Cost per episode"]
+    figures = [f"pass^{k}" for k in _ks(comparison)]
+    return ["Run", "Tasks", "Episodes", *figures, *(["Cost each"] if _has_cost(comparison) else [])]
+
+
+def _has_cost(comparison: Comparison) -> bool:
+    return any(side.average_cost is not None for side in comparison.runs)
 
 
 def _ks(comparison: Comparison) -> list[int]:
     return sorted({k for side in comparison.runs for k in side.pass_hat_k if k <= 4})
 
 
-def _cells(side: RunSide, comparison: Comparison) -> list[str]:
-    figures = [_figure(side.pass_hat_k.get(k)) for k in _ks(comparison)]
+def _cells(side: RunSide, comparison: Comparison, *, intervals: bool) -> list[str]:
+    figures = [_figure(side.pass_hat_k.get(k), intervals=intervals) for k in _ks(comparison)]
     cost = "unknown" if side.average_cost is None else f"${side.average_cost:.4f}"
-    return [side.label, str(side.tasks), str(side.episodes), *figures, cost]
+    costs = [cost] if _has_cost(comparison) else []
+    return [side.label, str(side.tasks), str(side.episodes), *figures, *costs]
 
 
-def _figure(estimate: Estimate | None) -> str:
+def _figure(estimate: Estimate | None, *, intervals: bool) -> str:
     if estimate is None or isnan(estimate.value):
         return "–"
-    if isnan(estimate.low):
+    if isnan(estimate.low) or not intervals:
         return f"{estimate.value:.3f}"
     return f"{estimate.value:.3f} ({estimate.low:.2f}–{estimate.high:.2f})"
 

@@ -78,7 +78,9 @@ def cards(report: Report) -> Markup:
     ]
     small = [_card(figure, what) for figure in other_figures(report)]
     return join(
-        tag("div", large, class_="cards large") if large else None,
+        tag("div", large, class_="cards large", style=f"--columns: {len(large)}")
+        if large
+        else None,
         tag("div", small, class_="cards small", style=f"--columns: {_columns(len(small))}"),
     )
 

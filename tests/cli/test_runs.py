@@ -1,0 +1,256 @@
+"""Runs at the command line: played, listed, shown, compared, exported and deleted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from greenroom.cli.app import run_command
+from greenroom.reports.json_report import parse_report
+from greenroom.reports.tau_bench import read_tau_bench
+from greenroom.store import StoreError, open_store
+from tests.cli.running import Greenroom
+from tests.conftest import ROOT
+
+SYNTHETIC = ("run", "--agent-strategy", "synthetic")
+
+
+@pytest.fixture
+def played(greenroom: Greenroom) -> Greenroom:
+    """Two runs of the synthetic agent: `good` and `bad`."""
+    common = ("--end-index", 30, "--num-trials", 4, "--json")
+    for name, success in (("good", 0.9), ("bad", 0.2)):
+        result = greenroom(
+            *SYNTHETIC, *common, "--name", name, "--agent-option", f"success={success}"
+        )
+        assert result.status == 0
+    return greenroom
+
+
+def test_a_run_is_played_reported_and_kept(greenroom: Greenroom) -> None:
+    shown = greenroom(*SYNTHETIC, "--end-index", 10, "--num-trials", 4, "--name", "first")
+    assert shown.status == 0
+    assert "first: 40/40 (pass^1" in shown.err
+    for words in ("Pass^4", "95 % interval", "Stored as 'first'", "greenroom-retail"):
+        assert words in shown.out
+    (row,) = greenroom("runs", "list", "--json").json
+    assert (row["name"], row["status"], row["finished"], row["planned"]) == (
+        "first",
+        "complete",
+        40,
+        40,
+    )
+    assert "complete" in greenroom("runs", "list").out
+
+
+def test_no_runs_yet(greenroom: Greenroom) -> None:
+    assert greenroom("runs", "list").out.startswith("No runs yet.")
+    assert greenroom("runs", "list", "--json").json == []
+
+
+def test_resuming_what_is_complete_plays_nothing(played: Greenroom) -> None:
+    before = played("runs", "show", "good", "--json").json
+    again = played("resume", "good", "--json")
+    assert again.status == 0
+    assert again.json["episodes"] == before["episodes"]
+
+
+def test_every_form_of_export(played: Greenroom, tmp_path: Path) -> None:
+    for form, name in (
+        ("json", "a.json"),
+        ("tau-bench", "b.json"),
+        ("markdown", "c.md"),
+        ("html", "d.html"),
+    ):
+        result = played("runs", "export", "good", "--format", form, "-o", tmp_path / name)
+        assert (result.status, result.out) == (0, f"Wrote {tmp_path / name}\n")
+    report = parse_report((tmp_path / "a.json").read_text())
+    assert report.metrics.with_result == 120
+    rewards = [episode.reward for episode in report.episodes]
+    assert [episode.reward for episode in read_tau_bench(tmp_path / "b.json")] == rewards
+    assert "| pass^4 |" in (tmp_path / "c.md").read_text()
+    assert (tmp_path / "d.html").read_text().startswith("<!doctype html>")
+    printed = played("runs", "export", "good", "--format", "tau-bench").out
+    assert printed == (tmp_path / "b.json").read_text() + "\n"
+    page = played("runs", "report", "good", "-o", tmp_path / "page.html")
+    assert page.status == 0
+    assert (tmp_path / "page.html").read_text() == (tmp_path / "d.html").read_text()
+
+
+def test_an_exported_result_file_replays(played: Greenroom, tmp_path: Path) -> None:
+    file = tmp_path / "results.json"
+    played("runs", "export", "bad", "--format", "tau-bench", "-o", file)
+    assert played("replay", file).out.splitlines()[-1] == "120/120 rewards agree"
+    option = ("--agent-option", f"file={file}")
+    again = played(
+        "run", "--agent-strategy", "replay", *option, "--end-index", 30, "--num-trials", 4, "--json"
+    )
+    before = played("runs", "show", "bad", "--json").json
+    assert again.json["metrics"]["conventions"] == before["metrics"]["conventions"]
+
+
+def test_errors_are_explained(played: Greenroom) -> None:
+    result = played("errors", "bad", "--json").json
+    assert result["failures"] == sum(result["by_kind"].values()) > 60
+    shown = played("errors", "bad", "--limit", 3).out
+    assert f"{result['failures']} failures" in shown
+    assert result["diagnoses"][0]["explanation"] in shown
+    assert f"... and {result['failures'] - 3} more" in shown
+    played("run", "--end-index", 2, "--name", "perfect")
+    assert played("errors", "perfect").out == "No failures in perfect.\n"
+
+
+def test_comparing(played: Greenroom, tmp_path: Path) -> None:
+    shown = played("compare", "good", "bad")
+    assert shown.out.startswith("bad is worse than good: pass^1 ")
+    assert "McNemar" in shown.out
+    result = played("compare", "bad", "good", "--json").json
+    assert result["comparisons"][0]["verdict"] == "better"
+    file = tmp_path / "comparison.md"
+    assert played("compare", "good", "bad", "-o", file).status == 0
+    assert file.read_text() == played("compare", "good", "bad", "--markdown").out
+    assert file.read_text().startswith("**bad is worse than good")
+    with_errors = played("compare", "good", "bad", "--errors", "as-failures", "--json").json
+    assert with_errors["convention"] == "errors_as_failures"
+
+
+@pytest.mark.parametrize("runs", [["good"], ["good", "good"], ["good", "bad", "good"]])
+def test_a_comparison_needs_different_runs(played: Greenroom, runs: list[str]) -> None:
+    result = played("compare", *runs)
+    assert (result.status, "at least two different runs" in result.err) == (2, True)
+
+
+def test_runs_on_different_data_are_not_compared(played: Greenroom, tmp_path: Path) -> None:
+    played("generate", "--tasks", 5, "-o", tmp_path / "pack")
+    played("run", "--data", tmp_path / "pack", "--name", "elsewhere")
+    result = played("compare", "good", "elsewhere")
+    assert (result.status, "their tasks cannot be paired" in result.err) == (2, True)
+
+
+def test_deleting_asks_first(played: Greenroom, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([False, True])
+    monkeypatch.setattr("typer.confirm", lambda *_, **__: next(answers) or _abort())
+    assert played("runs", "delete", "bad").status != 0
+    assert len(open_store().runs()) == 2
+    assert played("runs", "delete", "bad").out == "Deleted bad\n"
+    assert played("runs", "delete", "good", "--yes").status == 0
+    assert played("runs", "list", "--json").json == []
+
+
+def _abort() -> bool:
+    import typer
+
+    raise typer.Abort
+
+
+def test_the_store_is_shown_and_backed_up(played: Greenroom, tmp_path: Path) -> None:
+    facts = played("store", "show", "--json").json
+    assert (facts["runs"], facts["episodes"], facts["schema"]) == (2, 240, 1)
+    assert "runs: 2" in played("store", "show").out
+    assert played("store", "backup", tmp_path / "copy.db").status == 0
+    assert played("store", "backup", tmp_path / "copy.db").status == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["runs", "show", "god"], "Unknown run 'god'. Did you mean 'good'"),
+        (["runs", "export", "nope"], "Unknown run 'nope'"),
+        (["resume", "nope"], "Unknown run 'nope'"),
+        (["errors", "nope"], "Unknown run 'nope'"),
+        (["compare", "good", "nope"], "Unknown run 'nope'"),
+        (["run", "--name", "good"], "There is a run named 'good' already"),
+        (["run", "--num-trials", "-1"], "--num-trials should be greater than or equal to 1"),
+        (["runs", "export", "good", "--format", "pdf"], "pdf"),
+        (["runs", "report", "good", "-o", "/proc/no/page.html"], "cannot be written"),
+    ],
+)
+def test_bad_input_loses_nothing(played: Greenroom, arguments: list[str], words: str) -> None:
+    result = played(*arguments)
+    assert result.status == 2, result
+    assert words in result.err
+    assert [run.name for run in open_store().runs()] == ["bad", "good"]
+
+
+def test_a_database_of_a_newer_version(
+    greenroom: Greenroom, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from sqlalchemy import text
+
+    store = open_store()
+    with store.engine.begin() as connection:
+        connection.execute(text("UPDATE meta SET value = '7'"))
+    store.close()
+    before = (tmp_path / "runs.db").read_bytes()
+    result = greenroom("runs", "list")
+    assert (result.status, "newer Greenroom" in result.err) == (2, True)
+    assert (tmp_path / "runs.db").read_bytes() == before
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", "sqlite:////proc/nowhere/runs.db")
+    assert greenroom("runs", "list").status == 2
+    with pytest.raises(StoreError):
+        open_store()
+
+
+def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.cli.interrupted", str(tmp_path / "ready")]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    while not (tmp_path / "ready").exists() and process.poll() is None:
+        pass
+    os.kill(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert "of 288 episodes are finished and stored. Go on with: greenroom resume long" in err
+    assert "Traceback" not in err
+    (run,) = open_store().runs()
+    assert run.status == "interrupted"
+    kept = len(open_store().finished(run.id))
+    assert 0 < kept < 288
+    assert run_command(["resume", "long"]) == 0
+    assert open_store().run("long").status == "complete"
+
+
+def test_tau_benchs_command_line(tmp_path: Path) -> None:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(ROOT / "run.py"), *arguments]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    for ids in (["1", "2", "3"], ["1,2,3"]):
+        folder = f"results-{len(ids)}"
+        done = run(
+            "--agent-strategy",
+            "oracle",
+            "--env",
+            "retail",
+            "--task-ids",
+            *ids,
+            "--num-trials",
+            "2",
+            "--model",
+            "some/model",
+            "--temperature",
+            "0.5",
+            "--log-dir",
+            folder,
+            "--seed",
+            "4",
+        )
+        assert done.returncode == 0, done.stderr
+        (file,) = (tmp_path / folder).glob("*.json")
+        assert file.name.startswith("oracle-some-model-0.5_range_0--1_user-")
+        assert done.stdout.splitlines()[-1] == f"Results saved to {folder}/{file.name}"
+        rows = json.loads(file.read_text())
+        assert [(row["task_id"], row["trial"], row["reward"]) for row in rows] == [
+            (task, trial, 1.0) for task in (1, 2, 3) for trial in (0, 1)
+        ]
+        assert {"task_id", "reward", "info", "traj", "trial"} == set(rows[0])
+    unknown = run("--agent-strategy", "nobody")
+    assert (unknown.returncode, "Unknown agent strategy" in unknown.stderr) == (2, True)
+    assert run("--num-trials", "0", "--agent-strategy", "oracle").returncode == 2
