@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from greenroom.users import ScriptedUser
 TASKS = 115
 NAIVE_TASKS = 5
 LIVE = 1000
+ROUNDS = 3  # the quickest counts: whatever else the machine does only makes it slower
 
 
 def episode_speed() -> Iterator[Measure]:
@@ -30,12 +32,12 @@ def episode_speed() -> Iterator[Measure]:
     tasks = range(min(TASKS, len(domain.tasks())))
     with tempfile.TemporaryDirectory() as folder:
         files = _write_tables(domain, Path(folder))
-        naive = cpu_seconds(lambda: _naive_episodes(domain, files)) / NAIVE_TASKS
+        rounds = [cpu_seconds(lambda: _naive_episodes(domain, files)) for _ in range(ROUNDS)]
+        naive = min(rounds) / NAIVE_TASKS
     # What every process does once stays outside: loading the base and starting an event loop.
     anyio.run(_oracle_episodes, Domain(domain.tools, domain.pack), range(1))
-    cold = cpu_seconds(lambda: anyio.run(_oracle_episodes, domain, tasks)) / len(tasks)
-    warm = cpu_seconds(lambda: anyio.run(_oracle_episodes, domain, tasks)) / len(tasks)
-    for name, ours, floor in (("first pass", cold, 300.0), ("later passes", warm, None)):
+    cold, warm = zip(*(_both_passes(domain, tasks) for _ in range(ROUNDS)), strict=True)
+    for name, ours, floor in (("first pass", min(cold), 300.0), ("later passes", min(warm), None)):
         yield Measure(
             f"Oracle episodes, {where}, {name}",
             f"{ours * 1e3:.3f} ms CPU",
@@ -61,6 +63,16 @@ def live_environments() -> Iterator[Measure]:
         " MB",
         at_most=100.0,
     )
+
+
+def _both_passes(domain: Domain, tasks: range) -> tuple[float, float]:
+    fresh = Domain(domain.tools, replace(domain.pack, load_tables=domain.pack.load_tables))
+    assert fresh.pack.base, "loading the base once per process is not part of an episode"
+    first, later = (
+        cpu_seconds(lambda: anyio.run(_oracle_episodes, fresh, tasks)) / len(tasks)
+        for _ in range(2)
+    )
+    return first, later
 
 
 async def _oracle_episodes(domain: Domain, tasks: range) -> None:

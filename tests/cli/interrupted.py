@@ -22,7 +22,7 @@ def slow_down(ready: Path) -> None:
         class Slow:
             async def play(self, stage: Stage) -> None:
                 if context.task_index > 30:
-                    ready.touch()
+                    await anyio.Path(ready).touch()
                     await anyio.sleep(0.5)
                 await agent.play(stage)
 

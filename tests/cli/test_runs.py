@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from greenroom.cli.app import run_command
 from greenroom.reports.json_report import parse_report
@@ -135,18 +136,18 @@ def test_runs_on_different_data_are_not_compared(played: Greenroom, tmp_path: Pa
 
 def test_deleting_asks_first(played: Greenroom, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter([False, True])
-    monkeypatch.setattr("typer.confirm", lambda *_, **__: next(answers) or _abort())
+
+    def confirm(question: str, *, abort: bool) -> None:
+        assert "Delete 'bad' with 120 episodes?" in question
+        if abort and not next(answers):
+            raise typer.Abort
+
+    monkeypatch.setattr("typer.confirm", confirm)
     assert played("runs", "delete", "bad").status != 0
     assert len(open_store().runs()) == 2
     assert played("runs", "delete", "bad").out == "Deleted bad\n"
     assert played("runs", "delete", "good", "--yes").status == 0
     assert played("runs", "list", "--json").json == []
-
-
-def _abort() -> bool:
-    import typer
-
-    raise typer.Abort
 
 
 def test_the_store_is_shown_and_backed_up(played: Greenroom, tmp_path: Path) -> None:
