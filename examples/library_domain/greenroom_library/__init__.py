@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-from greenroom.domains import DomainPlugin, Pack, Toolset, World, load_pack
+from greenroom.domains import DomainPlugin, Pack, Refused, Toolset, World, load_pack
 from greenroom.domains.common_tools import transfer_to_human_agents
 
 BookId = Annotated[str, "The number on the back of the book, for example 'B-104'."]
@@ -32,7 +32,9 @@ def find_book(world: World, title: Annotated[str, "A part of the title."]) -> st
 def get_member(world: World, member_id: MemberId) -> str:
     """Show a member: name, loans and what they owe."""
     members = world["members"]
-    return members.text(member_id) if member_id in members else "Error: member not found"
+    if member_id not in members:
+        raise Refused("member not found")
+    return members.text(member_id)
 
 
 @tools.add(writes=True)
@@ -40,13 +42,13 @@ def lend_book(world: World, member_id: MemberId, book_id: BookId) -> str:
     """Lend a book to a member, once they have said yes."""
     books, members = world["books"], world["members"]
     if member_id not in members:
-        return "Error: member not found"
+        raise Refused("member not found")
     if book_id not in books:
-        return "Error: book not found"
+        raise Refused("book not found")
     if books.read(book_id)["lent_to"] is not None:
-        return "Error: the book is lent already"
+        raise Refused("the book is lent already")
     if members.read(member_id)["owes"] > 0:
-        return "Error: the member has to pay what they owe first"
+        raise Refused("the member has to pay what they owe first")
     books[book_id]["lent_to"] = member_id
     members[member_id]["loans"].append(book_id)
     return members.text(member_id)
@@ -57,7 +59,7 @@ def return_book(world: World, book_id: BookId) -> str:
     """Take a book back."""
     books = world["books"]
     if book_id not in books or books.read(book_id)["lent_to"] is None:
-        return "Error: the book is not lent"
+        raise Refused("the book is not lent")
     member = world["members"][books[book_id]["lent_to"]]
     member["loans"].remove(book_id)
     books[book_id]["lent_to"] = None

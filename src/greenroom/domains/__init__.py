@@ -11,7 +11,7 @@ from greenroom.domains.packs import Pack, PackInfo, load_pack
 from greenroom.domains.plugins import DomainPlugin, domain_names
 from greenroom.domains.reward import Reward
 from greenroom.domains.tasks import Task
-from greenroom.domains.tools import Tool, Toolset
+from greenroom.domains.tools import Refused, Tool, Toolset
 from greenroom.domains.validation import TaskProblem, validate_tasks
 from greenroom.domains.world import Base, Record, Table, World
 
@@ -29,6 +29,7 @@ __all__ = [
     "Pack",
     "PackInfo",
     "Record",
+    "Refused",
     "Reward",
     "SimulatedUser",
     "Step",

@@ -25,13 +25,17 @@ from typing import (
     is_typeddict,
 )
 
-from greenroom.domains.world import World
+from greenroom.domains.world import Table, World
 from greenroom.errors import InputError
 
 ToolInfo = dict[str, Any]
 """A tool as language models are told of it: the chat-completion function schema."""
 
 ToolFunction = TypeVar("ToolFunction", bound=Callable[..., Any])
+
+
+class Refused(Exception):
+    """Raised by a tool that declines to do what it is asked: the agent sees "Error: " and why."""
 
 
 class ToolResult(NamedTuple):
@@ -95,6 +99,8 @@ class Tool:
             # Containers are copied: a tool may keep them in its records, and a record that changes
             # later must not change the action that was recorded.
             answer = self.function(world, **{key: _copied(arguments[key]) for key in arguments})
+        except Refused as refusal:
+            return ToolResult(f"Error: {refusal}")
         except Exception as error:
             return ToolResult(f"Error: {error}", f"{type(error).__name__}: {error}")
         return ToolResult(answer if isinstance(answer, str) else json.dumps(answer))
@@ -169,6 +175,13 @@ class Toolset(Mapping[str, Tool]):
     def infos(self) -> list[ToolInfo]:
         """All schemas, by name."""
         return [self[name].info for name in self]
+
+
+def record_text(table: Table, key: Any, refusal: str) -> str:
+    """A record as text, for tools that show one; refused where there is none."""
+    if key not in table:
+        raise Refused(refusal)
+    return table.text(key)
 
 
 def _copied(value: Any) -> Any:

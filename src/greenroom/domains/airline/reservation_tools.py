@@ -18,7 +18,7 @@ from greenroom.domains.airline.parameters import (
     ReservationId,
     UserId,
 )
-from greenroom.domains.tools import Toolset
+from greenroom.domains.tools import Refused, Toolset
 from greenroom.domains.world import Record, World
 
 tools = Toolset()
@@ -48,24 +48,20 @@ def book_reservation(
     """Book a journey for a traveller, once they have confirmed every detail."""
     reservations, users = world["reservations"], world["users"]
     if user_id not in users:
-        return "Error: user not found"
+        raise Refused("user not found")
     unused = (new_id for new_id in NEW_RESERVATION_IDS if new_id not in reservations)
     reservation_id = next(unused, NEW_RESERVATION_IDS[-1])
 
     total = 0
     for flight in flights:
-        fare, problem = _fare(world, flight, cabin, passengers)
-        if problem:
-            return problem
+        fare = _fare(world, flight, cabin, passengers)
         flight.update(fare)  # pyright: ignore[reportCallIssue, reportArgumentType]
         total += fare["price"] * len(passengers)
     if insurance == "yes":
         total += INSURANCE_PRICE * len(passengers)
     total += BAGGAGE_PRICE * nonfree_baggages
 
-    problem = _booking_problem(users.read(user_id), payment_methods, total)
-    if problem:
-        return problem
+    _check_booking(users.read(user_id), payment_methods, total)
     user = users[user_id]
     _pay(user, payment_methods)
     reservation: Record = {
@@ -91,10 +87,7 @@ def book_reservation(
 @tools.add(writes=True)
 def cancel_reservation(world: World, reservation_id: ReservationId) -> str:
     """Cancel a whole reservation and reverse its payments, once the traveller confirms."""
-    reservations = world["reservations"]
-    if reservation_id not in reservations:
-        return "Error: reservation not found"
-    reservation = reservations[reservation_id]
+    reservation = _reservation(world, reservation_id)
     history = reservation["payment_history"]
     history.extend([_payment(paid["payment_id"], -paid["amount"]) for paid in history])
     reservation["status"] = "cancelled"
@@ -110,14 +103,9 @@ def update_reservation_baggages(
     payment_id: PaymentId,
 ) -> str:
     """Change the checked bags of a reservation, once the traveller confirms."""
-    reservations = world["reservations"]
-    if reservation_id not in reservations:
-        return "Error: reservation not found"
-    reservation = reservations[reservation_id]
+    reservation = _reservation(world, reservation_id)
     price = BAGGAGE_PRICE * max(0, nonfree_baggages - reservation["nonfree_baggages"])
-    problem = _payment_problem(world, reservation, payment_id, price)
-    if problem:
-        return problem
+    _check_payment(world, reservation, payment_id, price)
     reservation["total_baggages"] = total_baggages
     reservation["nonfree_baggages"] = nonfree_baggages
     _charge(world, reservation, payment_id, price)
@@ -138,24 +126,15 @@ def update_reservation_flights(
 
     The difference in price is charged or refunded. The rules of the policy are not checked here.
     """
-    reservations = world["reservations"]
-    if reservation_id not in reservations:
-        return "Error: reservation not found"
-    reservation = reservations[reservation_id]
+    reservation = _reservation(world, reservation_id)
     passengers = reservation["passengers"]
     price = 0
     for flight in flights:
-        fare = _fare_paid(reservation, flight, cabin)
-        if fare is None:
-            fare, problem = _fare(world, flight, cabin, passengers)
-            if problem:
-                return problem
+        fare = _fare_paid(reservation, flight, cabin) or _fare(world, flight, cabin, passengers)
         price += fare["price"] * len(passengers)
         flight.update(fare)  # pyright: ignore[reportCallIssue, reportArgumentType]
     price -= sum(flight["price"] for flight in reservation["flights"]) * len(passengers)
-    problem = _payment_problem(world, reservation, payment_id, price)
-    if problem:
-        return problem
+    _check_payment(world, reservation, payment_id, price)
     # The cabin itself stays as it was booked: Tau Bench prices it and leaves it there.
     reservation["flights"] = flights
     _charge(world, reservation, payment_id, price)
@@ -169,12 +148,9 @@ def update_reservation_passengers(
     passengers: Annotated[list[Passenger], "Everybody who flies; as many as before."],
 ) -> str:
     """Replace the passengers of a reservation, once the traveller confirms."""
-    reservations = world["reservations"]
-    if reservation_id not in reservations:
-        return "Error: reservation not found"
-    reservation = reservations[reservation_id]
+    reservation = _reservation(world, reservation_id)
     if len(passengers) != len(reservation["passengers"]):
-        return "Error: number of passengers does not match"
+        raise Refused("number of passengers does not match")
     reservation["passengers"] = passengers
     return json.dumps(reservation)
 
@@ -186,29 +162,35 @@ def send_certificate(
     """Send a traveller a certificate. It is money: be sure that the policy grants it."""
     users = world["users"]
     if user_id not in users:
-        return "Error: user not found"
+        raise Refused("user not found")
     methods = users[user_id]["payment_methods"]
     for payment_id in NEW_CERTIFICATE_IDS:
         if payment_id not in methods:
             methods[payment_id] = {"source": "certificate", "amount": amount, "id": payment_id}
             return f"Certificate {payment_id} added to user {user_id} with amount {amount}."
     # Tau Bench answers a fourth certificate with nothing at all, which breaks its own episode.
-    return f"Error: user {user_id} cannot get another certificate"
+    raise Refused(f"user {user_id} cannot get another certificate")
 
 
-def _booking_problem(user: Record, payments: Any, total: Any) -> str | None:
+def _reservation(world: World, reservation_id: Any) -> Record:
+    reservations = world["reservations"]
+    if reservation_id not in reservations:
+        raise Refused("reservation not found")
+    return reservations[reservation_id]
+
+
+def _check_booking(user: Record, payments: Any, total: Any) -> None:
     methods = user["payment_methods"]
     for payment in payments:
         payment_id, amount = payment["payment_id"], payment["amount"]
         if payment_id not in methods:
-            return f"Error: payment method {payment_id} not found"
+            raise Refused(f"payment method {payment_id} not found")
         method = methods[payment_id]
         if method["source"] in ("gift_card", "certificate") and method["amount"] < amount:
-            return f"Error: not enough balance in payment method {payment_id}"
+            raise Refused(f"not enough balance in payment method {payment_id}")
     paid = sum(payment["amount"] for payment in payments)
     if paid != total:
-        return f"Error: payment amount does not add up, total price is {total}, but paid {paid}"
-    return None
+        raise Refused(f"payment amount does not add up, total price is {total}, but paid {paid}")
 
 
 def _pay(user: Record, payments: Any) -> None:
@@ -223,23 +205,23 @@ def _pay(user: Record, payments: Any) -> None:
             del methods[payment_id]
 
 
-def _fare(world: World, flight: Any, cabin: Any, passengers: Any) -> tuple[Record, str | None]:
+def _fare(world: World, flight: Any, cabin: Any, passengers: Any) -> Record:
     number, timetable = flight["flight_number"], world["flights"]
     if number not in timetable:
-        return {}, f"Error: flight {number} not found"
+        raise Refused(f"flight {number} not found")
     scheduled = timetable.read(number)
     if flight["date"] not in scheduled["dates"]:
-        return {}, f"Error: flight {number} not found on date {flight['date']}"
+        raise Refused(f"flight {number} not found on date {flight['date']}")
     day = scheduled["dates"][flight["date"]]
     if day["status"] != "available":
-        return {}, f"Error: flight {number} not available on date {flight['date']}"
+        raise Refused(f"flight {number} not available on date {flight['date']}")
     if day["available_seats"][cabin] < len(passengers):
-        return {}, f"Error: not enough seats on flight {number}"
+        raise Refused(f"not enough seats on flight {number}")
     return {
         "price": day["prices"][cabin],
         "origin": scheduled["origin"],
         "destination": scheduled["destination"],
-    }, None
+    }
 
 
 def _fare_paid(reservation: Record, flight: Any, cabin: Any) -> Record | None:
@@ -254,16 +236,15 @@ def _fare_paid(reservation: Record, flight: Any, cabin: Any) -> Record | None:
     return {key: kept[0][key] for key in ("price", "origin", "destination")} if kept else None
 
 
-def _payment_problem(world: World, reservation: Record, payment_id: Any, price: Any) -> str | None:
+def _check_payment(world: World, reservation: Record, payment_id: Any, price: Any) -> None:
     methods = world["users"].read(reservation["user_id"])["payment_methods"]
     if payment_id not in methods:
-        return "Error: payment method not found"
+        raise Refused("payment method not found")
     method = methods[payment_id]
     if method["source"] == "certificate":
-        return "Error: certificate cannot be used to update reservation"
+        raise Refused("certificate cannot be used to update reservation")
     if method["source"] == "gift_card" and method["amount"] < price:
-        return "Error: gift card balance is not enough"
-    return None
+        raise Refused("gift card balance is not enough")
 
 
 def _charge(world: World, reservation: Record, payment_id: str, price: Any) -> None:

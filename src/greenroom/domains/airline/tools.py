@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from greenroom.domains import common_tools
 from greenroom.domains.airline import reservation_tools
 from greenroom.domains.airline.parameters import ReservationId, UserId
-from greenroom.domains.tools import Toolset
+from greenroom.domains.tools import Toolset, record_text
 from greenroom.domains.world import Base, Record, World
 
 tools = Toolset()
@@ -47,17 +47,14 @@ Date = Annotated[str, "The day of departure as YYYY-MM-DD."]
 @tools.add()
 def get_user_details(world: World, user_id: UserId) -> str:
     """Show a traveller's profile: name, membership, payment methods and reservations."""
-    users = world["users"]
-    return users.text(user_id) if user_id in users else "Error: user not found"
+    return record_text(world["users"], user_id, "user not found")
 
 
 @tools.add()
 def get_reservation_details(world: World, reservation_id: ReservationId) -> str:
     """Show a reservation: flights, cabin, passengers, baggage and payments."""
-    reservations = world["reservations"]
     # Tau Bench says "user" here, and so do we.
-    found = reservation_id in reservations
-    return reservations.text(reservation_id) if found else "Error: user not found"
+    return record_text(world["reservations"], reservation_id, "user not found")
 
 
 @tools.add()

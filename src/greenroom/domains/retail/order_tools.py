@@ -21,7 +21,7 @@ from greenroom.domains.retail.parameters import (
     ZipCode,
     address_record,
 )
-from greenroom.domains.tools import Toolset
+from greenroom.domains.tools import Refused, Toolset
 from greenroom.domains.world import Record, World
 
 tools = Toolset()
@@ -47,14 +47,9 @@ def cancel_pending_order(
 
     Gift cards are credited at once, other payment methods within 5 to 7 business days.
     """
-    orders = world["orders"]
-    if order_id not in orders:
-        return "Error: order not found"
-    order = orders[order_id]
-    if order["status"] != "pending":
-        return "Error: non-pending order cannot be cancelled"
+    order = _order(world, order_id, "pending", "non-pending order cannot be cancelled")
     if reason not in CANCEL_REASONS:
-        return "Error: invalid reason"
+        raise Refused("invalid reason")
     refunds: list[Record] = []
     for payment in order["payment_history"]:
         method_id, amount = payment["payment_method_id"], payment["amount"]
@@ -79,12 +74,7 @@ def modify_pending_order_address(
     zip: ZipCode,  # noqa: A002
 ) -> str:
     """Change where a pending order is sent, once the customer has confirmed the new address."""
-    orders = world["orders"]
-    if order_id not in orders:
-        return "Error: order not found"
-    order = orders[order_id]
-    if order["status"] != "pending":
-        return "Error: non-pending order cannot be modified"
+    order = _order(world, order_id, "pending", "non-pending order cannot be modified")
     order["address"] = address_record(address1, address2, city, state, country, zip)
     return json.dumps(order)
 
@@ -101,21 +91,11 @@ def modify_pending_order_items(
 
     This can be done once per order, so gather every change first.
     """
-    orders = world["orders"]
-    if order_id not in orders:
-        return "Error: order not found"
-    order = orders[order_id]
-    if order["status"] != "pending":
-        return "Error: non-pending order cannot be modified"
-    difference, problem = _price_difference(world, order, item_ids, new_item_ids)
-    if problem:
-        return problem
-    methods = _payment_methods(world, order)
-    if payment_method_id not in methods:
-        return "Error: payment method not found"
-    method = methods[payment_method_id]
+    order = _order(world, order_id, "pending", "non-pending order cannot be modified")
+    difference = _price_difference(world, order, item_ids, new_item_ids)
+    method = _payment_method(world, order, payment_method_id)
     if method["source"] == "gift_card" and method["balance"] < difference:
-        return "Error: insufficient gift card balance to pay for the new item"
+        raise Refused("insufficient gift card balance to pay for the new item")
 
     kind = "payment" if difference > 0 else "refund"
     order["payment_history"].append(_transaction(kind, abs(difference), payment_method_id))
@@ -136,24 +116,16 @@ def modify_pending_order_payment(
     world: World, order_id: OrderId, payment_method_id: PaymentMethodId
 ) -> str:
     """Pay a pending order by another method, once the customer has confirmed it."""
-    orders = world["orders"]
-    if order_id not in orders:
-        return "Error: order not found"
-    order = orders[order_id]
-    if order["status"] != "pending":
-        return "Error: non-pending order cannot be modified"
-    methods = _payment_methods(world, order)
-    if payment_method_id not in methods:
-        return "Error: payment method not found"
+    order = _order(world, order_id, "pending", "non-pending order cannot be modified")
+    method = _payment_method(world, order, payment_method_id)
     history = order["payment_history"]
     if len(history) > 1 or history[0]["transaction_type"] != "payment":
-        return "Error: there should be exactly one payment for a pending order"
+        raise Refused("there should be exactly one payment for a pending order")
     old_method_id, amount = history[0]["payment_method_id"], history[0]["amount"]
     if old_method_id == payment_method_id:
-        return "Error: the new payment method should be different from the current one"
-    method = methods[payment_method_id]
+        raise Refused("the new payment method should be different from the current one")
     if method["source"] == "gift_card" and method["balance"] < amount:
-        return "Error: insufficient gift card balance to pay for the order"
+        raise Refused("insufficient gift card balance to pay for the order")
 
     history.append(_transaction("payment", amount, payment_method_id))
     history.append(_transaction("refund", amount, old_method_id))
@@ -175,19 +147,13 @@ def return_delivered_order_items(
 
     The money goes to the method that paid for the order, or to a gift card.
     """
-    orders = world["orders"]
-    if order_id not in orders:
-        return "Error: order not found"
-    order = orders[order_id]
-    if order["status"] != "delivered":
-        return "Error: non-delivered order cannot be returned"
-    if payment_method_id not in _payment_methods(world, order):
-        return "Error: payment method not found"
+    order = _order(world, order_id, "delivered", "non-delivered order cannot be returned")
+    _payment_method(world, order, payment_method_id)
     paid_by = order["payment_history"][0]["payment_method_id"]
     if not _is_gift_card_id(payment_method_id) and payment_method_id != paid_by:
-        return "Error: payment method should be either the original payment method or a gift card"
+        raise Refused("payment method should be either the original payment method or a gift card")
     for _ in _missing_items(order, item_ids):
-        return "Error: some item not found"
+        raise Refused("some item not found")
     order["status"] = "return requested"
     order["return_items"] = sorted(item_ids)
     order["return_payment_method_id"] = payment_method_id
@@ -206,22 +172,11 @@ def exchange_delivered_order_items(
 
     A delivered order can be exchanged or returned once, so gather every item first.
     """
-    orders = world["orders"]
-    if order_id not in orders:
-        return "Error: order not found"
-    order = orders[order_id]
-    if order["status"] != "delivered":
-        return "Error: non-delivered order cannot be exchanged"
-    difference, problem = _price_difference(world, order, item_ids, new_item_ids)
-    if problem:
-        return problem
-    difference = round(difference, 2)
-    methods = _payment_methods(world, order)
-    if payment_method_id not in methods:
-        return "Error: payment method not found"
-    method = methods[payment_method_id]
+    order = _order(world, order_id, "delivered", "non-delivered order cannot be exchanged")
+    difference = round(_price_difference(world, order, item_ids, new_item_ids), 2)
+    method = _payment_method(world, order, payment_method_id)
     if method["source"] == "gift_card" and method["balance"] < difference:
-        return "Error: insufficient gift card balance to pay for the price difference"
+        raise Refused("insufficient gift card balance to pay for the price difference")
     order["status"] = "exchange requested"
     order["exchange_items"] = sorted(item_ids)
     order["exchange_new_items"] = sorted(new_item_ids)
@@ -230,22 +185,30 @@ def exchange_delivered_order_items(
     return json.dumps(order)
 
 
-def _price_difference(
-    world: World, order: Record, item_ids: Any, new_item_ids: Any
-) -> tuple[Any, str | None]:
+def _order(world: World, order_id: Any, status: str, refusal: str) -> Record:
+    orders = world["orders"]
+    if order_id not in orders:
+        raise Refused("order not found")
+    order = orders[order_id]
+    if order["status"] != status:
+        raise Refused(refusal)
+    return order
+
+
+def _price_difference(world: World, order: Record, item_ids: Any, new_item_ids: Any) -> Any:
     # Adds up in the order of the items: sums of floats depend on it.
     for item_id in _missing_items(order, item_ids):
-        return 0, f"Error: {item_id} not found"
+        raise Refused(f"{item_id} not found")
     if len(item_ids) != len(new_item_ids):
-        return 0, "Error: the number of items to be exchanged should match"
+        raise Refused("the number of items to be exchanged should match")
     difference = 0
     for item_id, new_item_id in zip(item_ids, new_item_ids, strict=False):
         item = _item(order, item_id)
         variants = world["products"].read(item["product_id"])["variants"]
         if not (new_item_id in variants and variants[new_item_id]["available"]):
-            return 0, f"Error: new item {new_item_id} not found or available"
+            raise Refused(f"new item {new_item_id} not found or available")
         difference += variants[new_item_id]["price"] - item["price"]
-    return difference, None
+    return difference
 
 
 def _missing_items(order: Record, item_ids: Any) -> Iterator[Any]:
@@ -259,8 +222,11 @@ def _item(order: Record, item_id: str) -> Record:
     return [item for item in order["items"] if item["item_id"] == item_id][0]  # noqa: RUF015
 
 
-def _payment_methods(world: World, order: Record) -> dict[str, Record]:
-    return world["users"].read(order["user_id"])["payment_methods"]
+def _payment_method(world: World, order: Record, method_id: Any) -> Record:
+    methods = world["users"].read(order["user_id"])["payment_methods"]
+    if method_id not in methods:
+        raise Refused("payment method not found")
+    return methods[method_id]
 
 
 def _transaction(kind: str, amount: Any, method_id: str) -> Record:

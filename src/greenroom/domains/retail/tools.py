@@ -18,7 +18,7 @@ from greenroom.domains.retail.parameters import (
     ZipCode,
     address_record,
 )
-from greenroom.domains.tools import Toolset
+from greenroom.domains.tools import Refused, Toolset, record_text
 from greenroom.domains.world import Base, World
 
 tools = Toolset()
@@ -32,7 +32,9 @@ def find_user_id_by_email(
 ) -> str:
     """Find a customer's id by email address. Try this before the search by name."""
     found = world.base.derived(_Directory).by_email.get(email.lower())
-    return found if found is not None else "Error: user not found"
+    if found is None:
+        raise Refused("user not found")
+    return found
 
 
 @tools.add()
@@ -48,21 +50,19 @@ def find_user_id_by_name_zip(
         user = users.read(user_id)
         if user["name"]["last_name"].lower() == last_name.lower() and user["address"]["zip"] == zip:
             return user_id
-    return "Error: user not found"
+    raise Refused("user not found")
 
 
 @tools.add()
 def get_user_details(world: World, user_id: UserId) -> str:
     """Show a customer's profile: name, address, payment methods and order ids."""
-    users = world["users"]
-    return users.text(user_id) if user_id in users else "Error: user not found"
+    return record_text(world["users"], user_id, "user not found")
 
 
 @tools.add()
 def get_order_details(world: World, order_id: OrderId) -> str:
     """Show an order: its status, items, address, payments and deliveries."""
-    orders = world["orders"]
-    return orders.text(order_id) if order_id in orders else "Error: order not found"
+    return record_text(world["orders"], order_id, "order not found")
 
 
 @tools.add()
@@ -71,8 +71,7 @@ def get_product_details(
     product_id: Annotated[str, "The id of a product, which is not the id of one of its items."],
 ) -> str:
     """Show a product with all its items: options, price and whether each is in stock."""
-    products = world["products"]
-    return products.text(product_id) if product_id in products else "Error: product not found"
+    return record_text(world["products"], product_id, "product not found")
 
 
 @tools.add()
@@ -95,7 +94,7 @@ def modify_user_address(
     """Replace a customer's default address, once they have confirmed the new one."""
     users = world["users"]
     if user_id not in users:
-        return "Error: user not found"
+        raise Refused("user not found")
     user = users[user_id]
     user["address"] = address_record(address1, address2, city, state, country, zip)
     return json.dumps(user)
