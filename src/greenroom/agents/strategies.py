@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from greenroom.domains.environment import Environment, SimulatedUser
     from greenroom.domains.tasks import Task
     from greenroom.domains.tools import ToolInfo
+    from greenroom.models import Model
 
 ENTRY_POINTS = "greenroom.agents"
 
@@ -81,6 +82,10 @@ class AgentContext:
     options: Mapping[str, str] = field(default_factory=dict[str, str])
     script: Script | None = None
     """Only for strategies that read the script."""
+    model: Model | None = None
+    """Only for strategies that need one."""
+    episode_seed: int = 0
+    """A seed for the model, different for every episode of the run."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,8 @@ class AgentStrategy:
     """The options that it takes, each with a line about it."""
     check_options: Callable[[Mapping[str, str]], None] = lambda options: None
     """Raises InputError for values that will not do, before anything is run."""
+    needs_model: bool = False
+    """It asks a language model."""
     reads_script: bool = False
     """It knows the ground truth: a rehearsal aid, not a contestant."""
     create_user: Callable[[AgentContext], SimulatedUser] | None = None

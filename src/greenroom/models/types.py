@@ -1,0 +1,133 @@
+"""What is asked of a language model, what comes back, and what can go wrong.
+
+ModelError
+├── ModelUnavailable      no usable answer after all retries: nobody's fault but the provider's
+├── ContextWindowExceeded the conversation no longer fits the model
+├── ContentFiltered       the provider declined to answer
+└── BudgetExhausted       the run may spend no more
+
+What a person has to mend (a wrong key, an unknown model) is an InputError.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from greenroom.errors import GreenroomError
+
+Purse = Literal["agent", "user", "judge"]
+"""Who pays: money is counted apart for each."""
+
+ChatMessage = dict[str, Any]
+"""A chat-completion message as providers take it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSettings:
+    """A model and how it is asked, the same for every call."""
+
+    model: str
+    provider: str | None = None
+    """As litellm names it; None where the model's name says it, or an api_base does."""
+    api_base: str | None = None
+    """The address of an OpenAI-compatible server, up to and including /v1."""
+    temperature: float | None = 0.0
+    max_tokens: int | None = None
+    reasoning_effort: str | None = None
+    timeout: float = 120.0
+    """Seconds for one attempt at an answer."""
+    max_retries: int = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRequest:
+    """One question: everything here shapes the answer."""
+
+    messages: list[ChatMessage]
+    tools: list[dict[str, Any]] | None = None
+    response_format: dict[str, Any] | None = None
+    seed: int | None = None
+    stop: list[str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completion:
+    """A model's answer and what it took."""
+
+    message: ChatMessage
+    """The assistant's message: role, content (text or None) and tool_calls if there are any."""
+    finish_reason: str = "stop"
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_prompt_tokens: int = 0
+    """Tokens of the prompt that the provider had in its own cache."""
+    cost: float | None = None
+    """US dollars; None where the price is not known. Of an answer from our cache: what it cost then."""
+    from_cache: bool = False
+    retries: int = 0
+    seconds: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """The words of the answer; empty where there are none."""
+        content = self.message.get("content")
+        return content if isinstance(content, str) else ""
+
+    @property
+    def tool_calls(self) -> list[dict[str, Any]]:
+        """The calls that the model wants made, in order."""
+        return list(self.message.get("tool_calls") or [])
+
+
+class Model(Protocol):
+    """A model that is ready to be asked; who pays and how often it is retried is settled."""
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        """The model's answer; raises a ModelError where there is none."""
+        ...
+
+
+class ModelError(GreenroomError):
+    """A model gave no answer that can be used."""
+
+
+class ModelUnavailable(ModelError):
+    """No usable answer after all retries."""
+
+    def __init__(self, message: str, *, retries: int = 0, status: int | None = None) -> None:
+        super().__init__(message)
+        self.retries = retries
+        self.status = status
+
+
+class ContextWindowExceeded(ModelError):
+    """The conversation no longer fits the model."""
+
+
+class ContentFiltered(ModelError):
+    """The provider declined to answer."""
+
+
+class BudgetExhausted(ModelError):
+    """The run may spend no more."""
+
+
+@dataclass
+class FakeModel:
+    """A model that answers with what it is given, one after the other; it notes what it was asked."""
+
+    answers: list[Completion | ChatMessage | str | Exception]
+    requests: list[ModelRequest] = field(default_factory=list[ModelRequest])
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        """The next answer."""
+        self.requests.append(request)
+        answer = self.answers[min(len(self.requests), len(self.answers)) - 1]
+        if isinstance(answer, Exception):
+            raise answer
+        if isinstance(answer, Completion):
+            return answer
+        if isinstance(answer, str):
+            return Completion(message={"role": "assistant", "content": answer})
+        return Completion(message=answer)
