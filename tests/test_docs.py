@@ -27,6 +27,7 @@ from typing import Any
 
 import pytest
 
+from greenroom.store.schema import metadata
 from tests.cli.running import Greenroom
 
 ROOT = Path(__file__).parents[1]
@@ -234,3 +235,16 @@ def test_every_dependency_is_explained() -> None:
             name = re.split(r"[^\w-]", requirement, maxsplit=1)[0]
             named = name == project["name"] or f"`{name}`" in explained
             assert named, f"docs/dependencies.md says nothing of {name}"
+
+
+def test_every_table_and_column_is_documented() -> None:
+    page = (ROOT / "docs/store.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^### `(\w+)`\n(.*?)(?=^#)", page, re.MULTILINE | re.DOTALL))
+    documented = {
+        name: set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+        for name, section in sections.items()
+    }
+    existing = {
+        name: {column.name for column in table.columns} for name, table in metadata.tables.items()
+    }
+    assert documented == existing

@@ -63,7 +63,7 @@ class Completion:
     cached_prompt_tokens: int = 0
     """Tokens of the prompt that the provider had in its own cache."""
     cost: float | None = None
-    """US dollars; None where the price is not known. Of an answer from our cache: what it cost then."""
+    """US dollars; None where the price is not known. From our cache: what it cost then."""
     from_cache: bool = False
     retries: int = 0
     seconds: float = 0.0
@@ -115,7 +115,7 @@ class BudgetExhausted(ModelError):
 
 @dataclass
 class FakeModel:
-    """A model that answers with what it is given, one after the other; it notes what it was asked."""
+    """A model that gives the answers it was made with, one after the other, the last for ever."""
 
     answers: list[Completion | ChatMessage | str | Exception]
     requests: list[ModelRequest] = field(default_factory=list[ModelRequest])
