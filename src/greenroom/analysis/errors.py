@@ -6,6 +6,7 @@ apply as its kinds.
 infrastructure     something other than the agent broke
 max_time           it was cut off when its time was up
 max_steps          it was cut off when its steps were used up
+model_limit        the agent's model could not or would not answer any more
 invalid_action     the agent gave no further action, or a needed write only in a call that was not
                    a valid one
 wrong_tool         another tool was used where a needed write was due, on the same target
@@ -40,6 +41,7 @@ PRECEDENCE: tuple[FailureKind, ...] = (
     "infrastructure",
     "max_time",
     "max_steps",
+    "model_limit",
     "invalid_action",
     "wrong_tool",
     "wrong_arguments",
@@ -174,6 +176,12 @@ def _cut_off(episode: EpisodeRecord, alignment: Alignment) -> _Finding | None:
             return _Finding("max_time", f"Out of time after {steps}{pending}")
         case "max_steps":
             return _Finding("max_steps", f"Not done after {steps}{pending}")
+        case "context_window":
+            return _Finding("model_limit", f"Too long for the model after {steps}{pending}")
+        case "content_filter":
+            return _Finding(
+                "model_limit", f"The provider declined to answer after {steps}{pending}"
+            )
         case "invalid":
             problem = next((s.invalid for s in reversed(episode.steps) if s.invalid), None)
             detail = f": {problem}" if problem else pending

@@ -107,6 +107,7 @@ FailureKind = Literal[
     "outputs_missing",
     "max_steps",
     "max_time",
+    "model_limit",
     "invalid_action",
     "user_ended_early",
     "infrastructure",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -41,9 +41,23 @@ class RunConfig(BaseModel):
     """How often an episode is tried again after an infrastructure error."""
     seed: int = 10
     model: str | None = None
+    model_provider: str | None = None
+    api_base: str | None = None
     temperature: float = 0.0
+    max_tokens: Count | None = None
+    reasoning_effort: str | None = None
     user_model: str | None = None
+    user_model_provider: str | None = None
+    user_api_base: str | None = None
     user_strategy: str = "scripted"
+    transport: Literal["auto", "litellm"] = "auto"
+    model_timeout: Annotated[float, Field(gt=0)] = 120.0
+    model_retries: Annotated[int, Field(ge=0)] = 3
+    """How often a call of a model is tried again."""
+    cache: bool = False
+    prices: str | None = None
+    max_cost: Annotated[float, Field(gt=0)] | None = None
+    max_tokens_total: Count | None = None
 
 
 @dataclass(frozen=True)

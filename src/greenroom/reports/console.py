@@ -39,6 +39,8 @@ _STYLES = {
     "max_steps": "yellow",
     "max_time": "yellow",
     "invalid": "magenta",
+    "context_window": "yellow",
+    "content_filter": "yellow",
     "infrastructure_error": "bold cyan",
     "missing": "dim",
 }

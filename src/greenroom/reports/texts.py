@@ -32,6 +32,10 @@ OUTCOMES: Final[dict[str, OutcomeWords]] = {
     "max_steps": OutcomeWords("Out of steps", "S", "S", "it did not end within its steps"),
     "max_time": OutcomeWords("Out of time", "T", "T", "it did not end within its time"),
     "invalid": OutcomeWords("No further action", "?", "?", "the agent stopped acting"),
+    "context_window": OutcomeWords(
+        "Too long", "L", "L", "the conversation no longer fitted the model"
+    ),
+    "content_filter": OutcomeWords("Filtered", "F", "F", "the model's provider declined to answer"),
     "infrastructure_error": OutcomeWords(
         "Infrastructure error", "!", "!", "something other than the agent broke: no reward"
     ),
@@ -46,6 +50,7 @@ KINDS: Final[dict[str, tuple[str, str]]] = {
     "outputs_missing": ("Answer not given", "did not tell the user what they had to hear"),
     "max_steps": ("Out of steps", "did not come to an end within its steps"),
     "max_time": ("Out of time", "did not come to an end within its time"),
+    "model_limit": ("Model's limit", "the model could not or would not answer any more"),
     "invalid_action": ("Invalid action", "did what cannot be done, or nothing more"),
     "user_ended_early": ("User left early", "the user ended the conversation before it was done"),
     "infrastructure": ("Infrastructure error", "something other than the agent broke"),

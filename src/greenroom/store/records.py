@@ -8,13 +8,24 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Outcome = Literal["success", "failure", "max_steps", "max_time", "invalid", "infrastructure_error"]
+Outcome = Literal[
+    "success",
+    "failure",
+    "max_steps",
+    "max_time",
+    "invalid",
+    "context_window",
+    "content_filter",
+    "infrastructure_error",
+]
 """How an episode ended.
 
 success, failure   the conversation came to its end, with reward 1 or less
 max_steps          it did not, within the steps it had: reward 0
 max_time           it did not, within the time it had: reward 0
 invalid            the agent gave no further action although it could have: reward 0
+context_window     the conversation no longer fitted the agent's model: reward 0
+content_filter     the provider of the agent's model declined to answer: reward 0
 infrastructure_error   something other than the agent broke: no reward; retried and resumable
 """
 
@@ -88,6 +99,13 @@ class Usage(Record):
     completion_tokens: int = 0
     cost: float | None = None
     """US dollars."""
+    retries: int = 0
+    cached_calls: int = 0
+    """Answers that came from the cache: they are counted here, and not above."""
+    cached_prompt_tokens: int = 0
+    cached_completion_tokens: int = 0
+    cached_cost: float | None = None
+    """What the answers from the cache cost when they were bought."""
 
 
 class EpisodeRecord(Record):
@@ -114,6 +132,8 @@ class EpisodeRecord(Record):
     seconds: float = 0.0
     usage: dict[str, Usage] = Field(default_factory=dict[str, Usage])
     """By purse: agent, user, judge."""
+    flags: list[str] = Field(default_factory=list[str])
+    """What was odd about the simulated user, if anything was."""
 
     @property
     def step_count(self) -> int:

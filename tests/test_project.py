@@ -1,0 +1,83 @@
+"""The project's own promises: what is missing is named, and floors that are missed are noticed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from benchmarks import __main__ as bench
+from benchmarks.measures import Measure
+
+from tests.conftest import ROOT
+
+
+def need_python(python: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | ({"PATH": path} if path is not None else {})
+    return subprocess.run(
+        ["/bin/sh", "tools/need-python", python],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_a_missing_python_is_named_with_the_way_to_get_it() -> None:
+    result = need_python("python9.9")
+    assert result.returncode == 2
+    assert "no 'python9.9' here. Install Python 3.11" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        ('case "$2" in *sys.exit*) exit 1;; *) echo Python 3.8.1;; esac', "needs Python 3.11"),
+        ('case "$2" in *ensurepip*) exit 1;; esac', "apt-get install python3-venv"),
+    ],
+)
+def test_a_python_that_will_not_do(tmp_path: Path, answer: str, words: str) -> None:
+    fake = tmp_path / "python3"
+    fake.write_text(f"#!/bin/sh\n{answer}\n")
+    fake.chmod(0o755)
+    result = need_python(str(fake))
+    assert (result.returncode, words in result.stderr) == (2, True), result.stderr
+
+
+def measures(*values: float) -> Iterator[Measure]:
+    for value in values:
+        yield Measure("speed", "1 s", "9 s", value, "x", at_least=3.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "check", "status"), [(9.0, "1", 0), (1.0, "1", 1), (1.0, "", 0), (9.0, "", 0)]
+)
+def test_a_missed_floor_fails_the_benchmark_when_asked(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    value: float,
+    check: str,
+    status: int,
+) -> None:
+    monkeypatch.setattr(bench, "BENCHMARKS", (lambda: measures(5.0, value),))
+    monkeypatch.setenv("CHECK", check)
+    assert bench.main() == status
+    out, err = capsys.readouterr()
+    assert ("MISSED" in out) == (value < 3.0)
+    assert ("Floors missed: speed" in err) == (status == 1)
+
+
+def test_a_floor_may_have_two_sides() -> None:
+    both = Measure("coverage", "", "", 95.0, " %", at_least=92, at_most=98)
+    assert (both.holds, both.floor) == (True, "92 to 98 %")
+    assert not Measure("coverage", "", "", 99.0, " %", at_least=92, at_most=98).holds
+
+
+def test_no_path_of_a_machine_and_no_lock_file_is_kept() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    files = listed.stdout.splitlines()
+    assert not [name for name in files if name.endswith((".lock", "package-lock.json"))]
