@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from enum import EnumType
 
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
@@ -27,6 +28,7 @@ and nothing else on standard output; progress goes to standard error.
 
 | Variable | Meaning |
 | --- | --- |
+| `GREENROOM_DATABASE_URL` | Where runs are kept, instead of a file in the user's directories. |
 | `GREENROOM_DATA` | The default of `--data`. |
 | `GREENROOM_CACHE` | Where pulled packs are kept, instead of the user's cache directory. |
 | `GREENROOM_DEBUG` | Set to anything, it shows tracebacks as `--debug` does. |
@@ -70,7 +72,8 @@ def _usage(path: str, command: TyperCommand | TyperGroup, arguments: list[TyperA
 
 
 def _name(argument: TyperArgument) -> str:
-    return argument.metavar or argument.name.upper()
+    name = argument.metavar or argument.name.upper()
+    return f"{name}..." if argument.nargs == -1 else name
 
 
 def _flags(option: TyperOption) -> str:
@@ -80,6 +83,9 @@ def _flags(option: TyperOption) -> str:
 def _value(option: TyperOption) -> str:
     if option.is_flag:
         return ""
+    choices = option.type_descriptor.annotation
+    if isinstance(choices, EnumType):
+        return ", ".join(_code(str(choice)) for choice in choices)
     text = _code(option.metavar or option.bare_type().removesuffix("]").removeprefix("list["))
     if option.min is not None and option.max is not None:
         text += f", {option.min} to {option.max}"

@@ -57,7 +57,9 @@ def test_too_few_trials_to_tell() -> None:
 def test_no_number_of_trials_would_do() -> None:
     found = versus(run("A", ["ssss", "ffff"] * 6), run("B", ["ssss", "ffff", "ffff", "ssss"] * 3))
     # As many tasks gained as lost: nothing to call, and nothing worth asking for.
-    assert found.sentence.startswith("No difference between B and A: pass^1 0.50 against 0.50")
+    assert found.sentence.startswith(
+        "No difference shown between B and A: pass^1 0.50 against 0.50"
+    )
     assert "or more would have been found with 80 % power" in found.sentence
     rows = ["ssss"] * 5 + ["ffff"] * 8
     found = versus(run("A", rows), run("B", ["ffff"] * 3 + ["ssss"] * 10))

@@ -78,7 +78,7 @@ def test_stopping_is_no_error_of_the_program(
 
     monkeypatch.setattr("greenroom.domains.domain.load_domain", interrupt)
     result = greenroom("tasks", "list")
-    assert (result.status, result.err) == (130, "error: Stopped.\n")
+    assert (result.status, result.err) == (130, "")
 
 
 def test_errors_behind_concurrency_are_told_like_any_other(

@@ -17,7 +17,7 @@ EDGE_CASES = {
     "empty": (sample.empty_report, "Nothing has been played yet."),
     "only errors": (sample.errors_only_report, "No episode has a result: all 6 ended in an"),
     "single task": (sample.single_task_report, "Solved the only task in 2 of 3 trials."),
-    "one trial": (sample.one_trial_report, "of the tasks at the first try."),
+    "one trial": (sample.one_trial_report, "of the tasks in one try."),
     "unpriced": (sample.unpriced_report, "twice in a row."),
 }
 
@@ -46,7 +46,7 @@ def test_the_page_says_what_was_measured() -> None:
         "greenroom-retail 1; licence: MIT",
         "12 November 2026, 14:30 UTC",
         "0.1.0",
-        "of the tasks at the first try, and",
+        "of the tasks in one try, and",
         "95 % interval",
         "8 episodes ended in an infrastructure error",
     ):

@@ -75,6 +75,7 @@ def test_what_broke_is_replaced_by_what_did_not(filled: Store) -> None:
     assert list(filled.episodes(RUN)) == [sample_episode(attempts=2)]
     assert filled.finished(RUN) == {(0, 0)}
     assert filled.add_episodes(RUN, [broken]) == [False]
+    assert [(a["error"], a["usage"]) for a in filled.attempts(RUN)] == [("no net", broken.usage)]
 
 
 def test_a_transaction_is_all_or_nothing(filled: Store) -> None:

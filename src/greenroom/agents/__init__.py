@@ -9,6 +9,7 @@ from greenroom.agents.strategies import (
     Script,
     Stage,
     find_strategy,
+    load_strategy,
     strategy_names,
 )
 
@@ -19,5 +20,6 @@ __all__ = [
     "Script",
     "Stage",
     "find_strategy",
+    "load_strategy",
     "strategy_names",
 ]

@@ -55,9 +55,17 @@ class _ResultRow(BaseModel):
 _result_rows = TypeAdapter(list[_ResultRow])
 
 
-@lru_cache(maxsize=4)
 def load_recordings(path: Path) -> tuple[RecordedEpisode, ...]:
-    """The episodes of a Tau Bench result file."""
+    """The episodes of a Tau Bench result file; one that has not changed is read once."""
+    try:
+        found = path.stat()
+    except OSError:
+        return _load(path, 0, 0)  # which says what is wrong with it
+    return _load(path.resolve(), found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=4)
+def _load(path: Path, changed_at: int, size: int) -> tuple[RecordedEpisode, ...]:
     try:
         rows = _result_rows.validate_python(read_json(path, list))
     except ValidationError as error:

@@ -13,7 +13,7 @@ ErrorConvention = Literal["errors_excluded", "errors_as_failures"]
 class Figures(BaseModel):
     """Figures are never changed once they are made."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+    model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="null")
 
 
 class Estimate(Figures):

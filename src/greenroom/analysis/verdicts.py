@@ -33,7 +33,8 @@ def sentence_of(
     if verdict != "no_difference_shown":
         return f"{label} is {verdict} than {baseline}: {figures}."
     if sensitivity.tasks_needed is None:
-        return f"No difference between {label} and {baseline}: {figures}. {_reach(sensitivity)}"
+        reach = _reach(sensitivity)
+        return f"No difference shown between {label} and {baseline}: {figures}. {reach}"
     return f"Too few trials to tell {label} from {baseline}: {figures}. {_needs(sensitivity)}"
 
 

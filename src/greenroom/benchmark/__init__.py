@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from greenroom.benchmark.config import PreparedRun, RunConfig, check_config, prepare_run
 from greenroom.benchmark.conformance import ConformanceReport, Mismatch, check_conformance
-from greenroom.benchmark.episode import Episode, play_episode
-from greenroom.benchmark.recording import episode_record, episode_seed
+from greenroom.benchmark.episode import Episode, episode_seed, play_episode
+from greenroom.benchmark.recording import episode_record
 from greenroom.benchmark.replay import ReplayedEpisode, replay_recordings
 from greenroom.benchmark.runner import play_run, reopen_run, start_run
 

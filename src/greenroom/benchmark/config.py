@@ -18,6 +18,8 @@ from greenroom.errors import InputError
 
 Count = Annotated[int, Field(ge=1)]
 
+_PATH_OPTIONS = ("file", "few_shot_displays_path")
+
 
 class RunConfig(BaseModel):
     """The configuration of a run. Everything in it is kept with the run."""
@@ -95,4 +97,9 @@ def prepare_run(config: RunConfig) -> PreparedRun:
     if config.data is not None and Path(config.data).exists():
         # A run is resumed from wherever its owner stands then.
         config = config.model_copy(update={"data": str(Path(config.data).resolve())})
+    options = {
+        name: str(Path(value).resolve()) if name in _PATH_OPTIONS else value
+        for name, value in config.agent_options.items()
+    }
+    config = config.model_copy(update={"agent_options": options})
     return PreparedRun(config, domain, strategy, indices)

@@ -7,16 +7,23 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from greenroom.agents import AgentContext, AgentStrategy, Script, Stage
+from greenroom.agents import Agent, AgentContext, AgentStrategy, Script, Stage
 from greenroom.domains.domain import Domain
-from greenroom.domains.environment import MAX_STEPS, Environment, Step
+from greenroom.domains.environment import MAX_STEPS, Environment, SimulatedUser, Step
 from greenroom.domains.reward import Reward
 from greenroom.errors import EpisodeOver, InputError, redacted
-from greenroom.store import Outcome
+from greenroom.models import BudgetExhausted, ContentFiltered, ContextWindowExceeded
+from greenroom.models.purses import Ledger
+from greenroom.store import Outcome, Usage
 from greenroom.users import ScriptedUser
+
+if TYPE_CHECKING:
+    from greenroom.benchmark.casting import Cast
 
 
 @dataclass(frozen=True)
@@ -30,10 +37,14 @@ class Episode:
     steps: tuple[Step, ...]
     started_at: datetime
     seconds: float
+    seed: int = 0
     details: Reward | None = field(default=None, repr=False)
     """The parts of the reward; None where the episode never came to its end."""
     error: str | None = None
     """What broke, for an infrastructure error."""
+    messages: list[dict[str, Any]] | None = field(default=None, repr=False)
+    """The agent's own chat messages, if it holds any."""
+    usage: dict[str, Usage] = field(default_factory=dict[str, Usage])
 
     @property
     def reward(self) -> float | None:
@@ -41,6 +52,12 @@ class Episode:
         if self.outcome == "infrastructure_error":
             return None
         return self.details.value if self.details is not None else 0.0
+
+
+def episode_seed(seed: int, task_index: int, trial: int) -> int:
+    """The seed of an episode: a pure function of the run's seed, the task and the trial."""
+    digest = sha256(f"{seed}/{task_index}/{trial}".encode()).digest()
+    return int.from_bytes(digest[:4]) & 0x7FFFFFFF
 
 
 async def play_episode(
@@ -54,47 +71,88 @@ async def play_episode(
     options: Mapping[str, str] | None = None,
     max_steps: int = MAX_STEPS,
     max_seconds: float | None = None,
+    cast: Cast | None = None,
+    ledger: Ledger | None = None,
 ) -> Episode:
     """Play one trial of a task with an agent of the strategy.
 
-    Whatever breaks on the way becomes the episode's outcome; only what a person has to mend, an
-    InputError, is raised.
+    Whatever breaks on the way becomes the episode's outcome. Only what a person has to mend, an
+    InputError, and a budget that is used up are raised. Without a cast, the user is scripted and
+    there is no model.
     """
-    script = Script(domain, split, task_index) if strategy.reads_script else None
-    context = AgentContext(task_index, trial, seed, options or {}, script)
-    user = strategy.create_user(context) if strategy.create_user else ScriptedUser()
-    environment = Environment(domain, user, split=split, max_steps=max_steps)
-    agent = strategy.create(context)
+    ledger = ledger or Ledger()
+    own_seed = episode_seed(seed, task_index, trial)
+    scope = f"{seed}/{task_index}/{trial}"
+    context = AgentContext(
+        task_index,
+        trial,
+        seed,
+        options or {},
+        script=Script(domain, split, task_index) if strategy.reads_script else None,
+        model=cast.agent_model(ledger, scope, own_seed) if cast else None,
+        episode_seed=own_seed,
+    )
+    environment = Environment(domain, ScriptedUser(), split=split, max_steps=max_steps)
+    agent: Agent | None = None
     started_at, start = datetime.now(UTC), time.monotonic()
-    error: str | None = None
+    problem: Exception | None = None
     with anyio.move_on_after(math.inf if max_seconds is None else max_seconds) as limit:
         try:
+            environment.user = _user(strategy, context, cast, ledger, scope)
+            agent = strategy.create(context)
             await environment.reset(task_index)
             await agent.play(Stage(environment))
         except EpisodeOver:
             pass  # the agent went on after the end: the episode counts as it ended
-        except InputError:
+        except (InputError, BudgetExhausted):
             raise
         except Exception as exception:
-            error = redacted(f"{type(exception).__name__}: {exception}")
+            problem = exception
+    outcome = _outcome(environment, problem, timed_out=limit.cancelled_caught)
     return Episode(
         task_index=task_index,
         trial=trial,
-        outcome=_outcome(environment, error=error, timed_out=limit.cancelled_caught),
+        outcome=outcome,
         opening=environment.opening,
         steps=tuple(environment.steps),
         started_at=started_at,
         seconds=time.monotonic() - start,
+        seed=own_seed,
         details=environment.reward,
-        error=error if environment.reward is None else None,
+        error=_error_text(problem) if outcome == "infrastructure_error" else None,
+        messages=getattr(agent, "messages", None),
+        usage=ledger.usage(),
     )
 
 
-def _outcome(environment: Environment, *, error: str | None, timed_out: bool) -> Outcome:
+def _user(
+    strategy: AgentStrategy,
+    context: AgentContext,
+    cast: Cast | None,
+    ledger: Ledger,
+    scope: str,
+) -> SimulatedUser:
+    if cast is not None:
+        return cast.create_user(strategy, context, ledger, scope)
+    return strategy.create_user(context) if strategy.create_user else ScriptedUser()
+
+
+def _outcome(environment: Environment, problem: Exception | None, *, timed_out: bool) -> Outcome:
     if environment.reward is not None:
         return "success" if environment.reward.value == 1.0 else "failure"
-    if error is not None:
-        return "infrastructure_error"
+    match problem:
+        case ContextWindowExceeded():
+            return "context_window"
+        case ContentFiltered():
+            return "content_filter"
+        case Exception():
+            return "infrastructure_error"
+        case None:
+            pass
     if timed_out:
         return "max_time"
     return "max_steps" if environment.over else "invalid"
+
+
+def _error_text(problem: Exception | None) -> str:
+    return redacted(f"{type(problem).__name__}: {problem}")

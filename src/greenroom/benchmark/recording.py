@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from hashlib import sha256
 
 from greenroom.benchmark.episode import Episode
 from greenroom.domains.actions import RESPOND, Action
@@ -21,16 +20,11 @@ from greenroom.store import (
     StepRecord,
     TaskRecord,
 )
-
-
-def episode_seed(seed: int, task_index: int, trial: int) -> int:
-    """The seed of an episode: a pure function of the run's seed, the task and the trial."""
-    digest = sha256(f"{seed}/{task_index}/{trial}".encode()).digest()
-    return int.from_bytes(digest[:4]) & 0x7FFFFFFF
+from greenroom.users import flags_of_steps
 
 
 def episode_record(
-    domain: Domain, episode: Episode, *, split: str, seed: int, attempts: int = 1
+    domain: Domain, episode: Episode, *, split: str, attempts: int = 1
 ) -> EpisodeRecord:
     """The record of an episode, with its task and all that is needed to understand it later."""
     return EpisodeRecord(
@@ -44,9 +38,12 @@ def episode_record(
         details=None if episode.details is None else _reward_record(episode.details),
         error=episode.error,
         attempts=attempts,
-        seed=episode_seed(seed, episode.task_index, episode.trial),
+        seed=episode.seed,
         started_at=episode.started_at,
         seconds=episode.seconds,
+        messages=episode.messages,
+        usage=episode.usage,
+        flags=flags_of_steps(episode.opening, episode.steps),
     )
 
 

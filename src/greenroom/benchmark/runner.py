@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+import typing
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import anyio
 import anyio.to_thread
 
 from greenroom._version import __version__
-from greenroom.benchmark.config import PreparedRun, RunConfig, prepare_run
+from greenroom.benchmark.casting import Cast, check_cast, make_cast
+from greenroom.benchmark.config import PreparedRun, RunConfig, check_config, prepare_run
 from greenroom.benchmark.episode import play_episode
 from greenroom.benchmark.recording import episode_record
 from greenroom.benchmark.writer import EpisodeWriter
 from greenroom.domains.official import is_official
 from greenroom.errors import InputError
-from greenroom.store import EpisodeKey, EpisodeRecord, LeaseOwner, RunRecord, Store, this_process
+from greenroom.models import BudgetExhausted
+from greenroom.models.purses import Ledger
+from greenroom.store import (
+    EpisodeKey,
+    EpisodeRecord,
+    LeaseOwner,
+    RunRecord,
+    Store,
+    Usage,
+    this_process,
+)
 from greenroom.store.leases import RENEWAL_SECONDS
 
+E = TypeVar("E", bound=BaseException)
 OnEpisode = Callable[[EpisodeRecord], None]
 
 _FIRST_WAIT_SECONDS = 0.2
@@ -32,6 +46,7 @@ def start_run(
     """Keep a new run in the store, ready to be played. Nothing is kept if anything is amiss."""
     prepared = prepare_run(config)
     config, domain = prepared.config, prepared.domain
+    check_cast(config, prepared.strategy)
     assert domain.pack.base, "the data is loaded, or fails to, before the run exists"
     run = RunRecord(
         id=uuid4().hex[:12],
@@ -46,16 +61,22 @@ def start_run(
         num_trials=config.num_trials,
         pack=domain.pack.info.model_dump(),
         policy=domain.policy,
+        reads_script=prepared.strategy.reads_script,
         official_tasks=is_official(domain, config.task_split),
     )
     store.create_run(run)
     return run, prepared
 
 
-def reopen_run(store: Store, name: str) -> tuple[RunRecord, PreparedRun]:
-    """A run that was kept before, ready to go on; its data must be what it was."""
+def reopen_run(
+    store: Store, name: str, changes: Mapping[str, Any] | None = None
+) -> tuple[RunRecord, PreparedRun]:
+    """A run that was kept before, ready to go on; its data must be what it was.
+
+    `changes` to its configuration hold for what is played from here on: a larger budget, say.
+    """
     run = store.run(name)
-    prepared = prepare_run(RunConfig.model_validate(run.config))
+    prepared = prepare_run(check_config({**run.config, **(changes or {})}))
     found, kept = prepared.domain.pack.info.model_dump(), run.pack
     if (found["name"], found["version"]) != (kept["name"], kept["version"]):
         raise InputError(
@@ -66,20 +87,38 @@ def reopen_run(store: Store, name: str) -> tuple[RunRecord, PreparedRun]:
 
 
 async def play_run(
-    store: Store, run: RunRecord, prepared: PreparedRun, *, on_episode: OnEpisode = lambda _: None
+    store: Store,
+    run: RunRecord,
+    prepared: PreparedRun,
+    *,
+    on_episode: OnEpisode = lambda _: None,
+    on_cast: Callable[[Cast], None] = lambda _: None,
 ) -> None:
     """Play the episodes of a run that have no result yet.
 
-    However it ends, what was finished is in the store, and `reopen_run` goes on from there.
+    However it ends, what was finished is in the store, and `reopen_run` goes on from there. A
+    budget that is used up ends it with BudgetExhausted.
     """
     owner = this_process()
     await anyio.to_thread.run_sync(store.acquire, run, owner)
     try:
         finished = await anyio.to_thread.run_sync(store.finished, run.id)
-        async with anyio.create_task_group() as background:
-            background.start_soon(_keep_lease, store, run, owner)
-            await _play_all(store, run, prepared, finished, on_episode)
-            background.cancel_scope.cancel()
+        cost, tokens = await anyio.to_thread.run_sync(spent_so_far, store, run)
+        cast = make_cast(prepared.config, prepared.strategy, spent_cost=cost, spent_tokens=tokens)
+        on_cast(cast)
+        try:
+            async with anyio.create_task_group() as background:
+                background.start_soon(_keep_lease, store, run, owner)
+                await _play_all(store, run, prepared, cast, finished, on_episode)
+                background.cancel_scope.cancel()
+        except BaseExceptionGroup as group:
+            spent = _first(group, BudgetExhausted)
+            if spent is None:
+                raise
+            raise spent from None
+        finally:
+            with anyio.CancelScope(shield=True):
+                await cast.close()
     finally:
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(store.release, run.id, owner)
@@ -89,6 +128,7 @@ async def _play_all(
     store: Store,
     run: RunRecord,
     prepared: PreparedRun,
+    cast: Cast,
     finished: set[EpisodeKey],
     on_episode: OnEpisode,
 ) -> None:
@@ -100,7 +140,7 @@ async def _play_all(
     async def work() -> None:
         nonlocal busy
         for task_index, trial in pending:  # shared by all workers: each takes what is next
-            record = await _finished_episode(store, run, prepared, task_index, trial)
+            record = await _finished_episode(store, run, prepared, cast, (task_index, trial))
             await writer.keep(record)
             on_episode(record)
         busy -= 1
@@ -124,46 +164,85 @@ def _pending(run: RunRecord, finished: set[EpisodeKey]) -> Iterator[EpisodeKey]:
 
 
 async def _finished_episode(
-    store: Store, run: RunRecord, prepared: PreparedRun, task_index: int, trial: int
+    store: Store, run: RunRecord, prepared: PreparedRun, cast: Cast, key: EpisodeKey
 ) -> EpisodeRecord:
     # Something other than the agent may break: it is tried again, and what the broken attempt
     # took is kept.
-    config = prepared.config
     attempt = 1
     while True:
-        episode = await play_episode(
-            prepared.domain,
-            prepared.strategy,
-            task_index,
-            split=run.task_split,
-            trial=trial,
-            seed=config.seed,
-            options=config.agent_options,
-            max_steps=config.max_num_steps,
-            max_seconds=config.max_episode_seconds,
-        )
-        record = episode_record(
-            prepared.domain, episode, split=run.task_split, seed=config.seed, attempts=attempt
-        )
-        if record.outcome != "infrastructure_error" or attempt > config.max_retries:
+        record = await _attempt(store, run, prepared, cast, key, attempt)
+        if record.outcome != "infrastructure_error" or attempt > prepared.config.max_retries:
             return record
-        await _note_attempt(store, run, record)
+        await _note_attempt(store, run, key, record.started_at, record.error or "", record.usage)
         await anyio.sleep(_wait(attempt))
         attempt += 1
 
 
-async def _note_attempt(store: Store, run: RunRecord, record: EpisodeRecord) -> None:
+async def _attempt(
+    store: Store, run: RunRecord, prepared: PreparedRun, cast: Cast, key: EpisodeKey, attempt: int
+) -> EpisodeRecord:
+    config, ledger, started_at = prepared.config, Ledger(), datetime.now(UTC)
+    try:
+        episode = await play_episode(
+            prepared.domain,
+            prepared.strategy,
+            key[0],
+            split=run.task_split,
+            trial=key[1],
+            seed=config.seed,
+            options=config.agent_options,
+            max_steps=config.max_num_steps,
+            max_seconds=config.max_episode_seconds,
+            cast=cast,
+            ledger=ledger,
+        )
+    except BaseException:
+        # Stopped in the middle: what it has cost so far is money all the same.
+        if ledger.usage():
+            with anyio.CancelScope(shield=True):
+                await _note_attempt(store, run, key, started_at, "interrupted", ledger.usage())
+        raise
+    return episode_record(prepared.domain, episode, split=run.task_split, attempts=attempt)
+
+
+async def _note_attempt(
+    store: Store,
+    run: RunRecord,
+    key: EpisodeKey,
+    started_at: datetime,
+    error: str,
+    usage: dict[str, Usage],
+) -> None:
     def note() -> None:
         store.add_attempt(
             run.id,
-            (record.task_index, record.trial),
-            started_at=record.started_at.isoformat(),
-            seconds=record.seconds,
-            error=record.error or "",
-            usage=record.usage,
+            key,
+            started_at=started_at.isoformat(),
+            seconds=(datetime.now(UTC) - started_at).total_seconds(),
+            error=error,
+            usage=usage,
         )
 
     await anyio.to_thread.run_sync(note)
+
+
+def spent_so_far(store: Store, run: RunRecord) -> tuple[float, int]:
+    """The money and the tokens that a run has used, attempts that came to nothing included."""
+    used = [usage for row in store.summaries(run.id) for usage in row.usage.values()]
+    used += [usage for row in store.attempts(run.id) for usage in row["usage"].values()]
+    cost = sum(usage.cost or 0.0 for usage in used)
+    return cost, sum(usage.prompt_tokens + usage.completion_tokens for usage in used)
+
+
+def _first(group: BaseExceptionGroup[BaseException], kind: type[E]) -> E | None:
+    for inner in group.exceptions:
+        if isinstance(inner, kind):
+            return inner
+        if isinstance(inner, BaseExceptionGroup):
+            found = _first(typing.cast("BaseExceptionGroup[BaseException]", inner), kind)
+            if found is not None:
+                return found
+    return None
 
 
 def _wait(attempt: int) -> float:

@@ -13,7 +13,7 @@ app = typer.Typer(help="List the agents that can play.", no_args_is_help=True)
 @app.command("list")
 def list_agents(json: Json = False) -> None:
     """List the strategies that --agent-strategy takes, with their options."""
-    from greenroom.agents.strategies import load_strategy, strategy_names
+    from greenroom.agents import load_strategy, strategy_names
 
     strategies = [load_strategy(name) for name in strategy_names()]
     if json:

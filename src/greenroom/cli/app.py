@@ -19,6 +19,7 @@ from greenroom.cli import (
     data,
     errors,
     generate,
+    model_server,
     replay,
     run,
     runs,
@@ -28,7 +29,6 @@ from greenroom.cli import (
 from greenroom.errors import GreenroomError
 
 DEBUG_VARIABLE = "GREENROOM_DEBUG"
-INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 app = typer.Typer(
     name="greenroom",
@@ -37,7 +37,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (run, compare, errors, replay, conformance, generate):
+for module in (run, compare, errors, replay, conformance, generate, model_server):
     module.register(app)
 for name, group in (
     ("runs", runs.app),
@@ -87,8 +87,6 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
         return 0
     except Exception as error:
         return report_error(error)
-    if status == INTERRUPTED:
-        _complain("Stopped.")
     return status if isinstance(status, int) else 0
 
 

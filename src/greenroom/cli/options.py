@@ -45,13 +45,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace a pack that is there already.")]
 
 _LIST_OPTIONS = ("--task-ids",)
+_SWITCHES_WITH_VALUE = ("--clear-cache",)
 
 
 class ListOptionsCommand(TyperCommand):
     """A command whose list options take their values in one word or in several."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, joined_lists(args))
+        return super().parse_args(ctx, spelt_out_switches(joined_lists(args)))
 
 
 def joined_lists(arguments: Sequence[str]) -> list[str]:
@@ -70,6 +71,23 @@ def joined_lists(arguments: Sequence[str]) -> list[str]:
             collecting = word in _LIST_OPTIONS or (collecting and is_value)
             joined.append(word)
     return joined
+
+
+def spelt_out_switches(arguments: Sequence[str]) -> list[str]:
+    """The words of a command in which a switch that may have a value always has one.
+
+    >>> spelt_out_switches(["--clear-cache", "--json"])
+    ['--clear-cache', 'true', '--json']
+    >>> spelt_out_switches(["--clear-cache", "false"])
+    ['--clear-cache', 'false']
+    """
+    spelt: list[str] = []
+    for place, word in enumerate(arguments):
+        spelt.append(word)
+        following = arguments[place + 1 : place + 2]
+        if word in _SWITCHES_WITH_VALUE and following not in (["true"], ["false"]):
+            spelt.append("true")
+    return spelt
 
 
 def parse_task_ids(text: str | None) -> list[int] | None:

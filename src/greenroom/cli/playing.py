@@ -21,6 +21,7 @@ def play_and_report(
     import anyio
 
     from greenroom.benchmark import play_run
+    from greenroom.models import BudgetExhausted
     from greenroom.reports.build import build_report
 
     finished = {(s.task_index, s.trial): s.reward == 1.0 for s in store.summaries(run.id)}
@@ -40,13 +41,12 @@ def play_and_report(
 
             anyio.run(play)
     except KeyboardInterrupt:
-        kept = len(store.finished(run.id))
-        typer.echo(
-            f"\nStopped: {kept} of {run.planned} episodes are finished and stored. "
-            f"Go on with: greenroom resume {run.name}",
-            err=True,
-        )
+        _say_how_to_go_on(store, run, "Stopped", f"greenroom resume {run.name}")
         raise typer.Exit(130) from None
+    except BudgetExhausted as spent:
+        again = f"greenroom resume {run.name} --max-cost ... (or --max-tokens-total ...)"
+        _say_how_to_go_on(store, run, str(spent).rstrip("."), again)
+        raise typer.Exit(3) from None
     report = build_report(store, store.run(run.name))
     if json:
         from greenroom.reports.json_report import render_json
@@ -57,6 +57,14 @@ def play_and_report(
 
     print_report(report, console())
     _say_what_next(report.run)
+
+
+def _say_how_to_go_on(store: Store, run: RunRecord, why: str, command: str) -> None:
+    kept = len(store.finished(run.id))
+    typer.echo(
+        f"\n{why}: {kept} of {run.planned} episodes are finished and stored. Go on with: {command}",
+        err=True,
+    )
 
 
 def _say_what_next(run: RunRecord) -> None:

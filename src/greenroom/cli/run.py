@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from greenroom.cli import model_options as models
 from greenroom.cli.options import (
     Data,
     EndIndex,
@@ -31,7 +32,8 @@ def register(app: typer.Typer) -> None:
 
 def run(
     agent_strategy: Annotated[
-        str, typer.Option("--agent-strategy", help="Who plays: oracle, synthetic, replay, ...")
+        str,
+        typer.Option("--agent-strategy", help="Who plays: 'greenroom agents list' shows them all."),
     ] = "oracle",
     agent_option: Annotated[
         list[str] | None,
@@ -58,6 +60,27 @@ def run(
         int, typer.Option("--max-retries", help="Further attempts where something else breaks.")
     ] = 2,
     seed: Annotated[int, typer.Option("--seed", help="What chance depends on.")] = 10,
+    model: models.Model = None,
+    model_provider: models.ModelProvider = None,
+    api_base: models.ApiBase = None,
+    user_model: models.UserModel = None,
+    user_model_provider: models.UserModelProvider = None,
+    user_api_base: models.UserApiBase = None,
+    user_strategy: models.UserStrategyName = None,
+    temperature: models.Temperature = 0.0,
+    max_tokens: models.MaxTokens = None,
+    reasoning_effort: models.ReasoningEffort = None,
+    transport: models.TransportName = models.Transport.auto,
+    model_timeout: models.ModelTimeout = 120.0,
+    model_retries: models.ModelRetries = 3,
+    tau_compatible: models.TauCompatible = False,
+    use_reasoning: models.UseReasoning = False,
+    few_shot_displays_path: models.FewShotPath = None,
+    cache: models.Cache = False,
+    clear_cache: models.ClearCache = "false",
+    prices: models.PricesFile = None,
+    max_cost: models.MaxCost = None,
+    max_tokens_total: models.MaxTokensTotal = None,
     name: Annotated[
         str | None, typer.Option("--name", help="A name for the run; one is made up otherwise.")
     ] = None,
@@ -65,37 +88,69 @@ def run(
 ) -> None:
     """Let an agent play tasks and report how many it solves, and how reliably."""
     from greenroom.benchmark import check_config, start_run
+    from greenroom.benchmark.casting import clear_answers
     from greenroom.store import open_store
 
-    config = check_config(
-        {
-            "agent_strategy": agent_strategy,
-            "agent_options": parse_agent_options(agent_option or []),
-            "env": env,
-            "data": data,
-            "task_split": task_split,
-            "task_ids": parse_task_ids(task_ids),
-            "start_index": start_index,
-            "end_index": end_index,
-            "shuffle": bool(shuffle),
-            "num_trials": num_trials,
-            "max_concurrency": max_concurrency,
-            "max_num_steps": max_num_steps,
-            "max_episode_seconds": max_episode_seconds,
-            "max_retries": max_retries,
-            "seed": seed,
-        }
-    )
+    options = parse_agent_options(agent_option or [])
+    if tau_compatible:
+        options["tau_compatible"] = "1"
+    if few_shot_displays_path is not None:
+        options["few_shot_displays_path"] = few_shot_displays_path
+    fields: dict[str, Any] = {
+        "agent_strategy": "react" if use_reasoning and agent_strategy == "act" else agent_strategy,
+        "agent_options": options,
+        "env": env,
+        "data": data,
+        "task_split": task_split,
+        "task_ids": parse_task_ids(task_ids),
+        "start_index": start_index,
+        "end_index": end_index,
+        "shuffle": bool(shuffle),
+        "num_trials": num_trials,
+        "max_concurrency": max_concurrency,
+        "max_num_steps": max_num_steps,
+        "max_episode_seconds": max_episode_seconds,
+        "max_retries": max_retries,
+        "seed": seed,
+        "model": model,
+        "model_provider": model_provider,
+        "api_base": api_base,
+        "user_model": user_model,
+        "user_model_provider": user_model_provider,
+        "user_api_base": user_api_base,
+        "user_strategy": user_strategy or ("llm" if user_model else "scripted"),
+        "temperature": temperature,
+        "max_tokens": max_tokens,
+        "reasoning_effort": reasoning_effort,
+        "transport": transport.value,
+        "model_timeout": model_timeout,
+        "model_retries": model_retries,
+        "cache": cache,
+        "prices": prices,
+        "max_cost": max_cost,
+        "max_tokens_total": max_tokens_total,
+    }
+    config = check_config(fields)
+    if clear_cache == "true":
+        clear_answers()
     store = open_store()
     record, prepared = start_run(store, config, name=name)
     play_and_report(store, record, prepared, json=json)
 
 
-def resume(run: Run, json: Json = False) -> None:
+def resume(
+    run: Run,
+    max_cost: models.MaxCost = None,
+    max_tokens_total: models.MaxTokensTotal = None,
+    json: Json = False,
+) -> None:
     """Go on with a run that was interrupted: only what has no result yet is played."""
     from greenroom.benchmark import reopen_run
     from greenroom.store import open_store
 
     store = open_store()
-    record, prepared = reopen_run(store, run)
+    limits = {"max_cost": max_cost, "max_tokens_total": max_tokens_total}
+    record, prepared = reopen_run(
+        store, run, {name: value for name, value in limits.items() if value is not None}
+    )
     play_and_report(store, record, prepared, json=json)

@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from greenroom.cli.app import report_error
 from greenroom.cli.options import parse_task_ids
-
-_WITHOUT_MODEL = ("oracle", "synthetic", "replay")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run with Tau Bench's flags; the exit status is 2 for what a person can mend."""
     try:
         play(parse(arguments))
-    except KeyboardInterrupt:
-        sys.exit(130)
+    except typer.Exit as end:
+        sys.exit(end.exit_code)
     except Exception as error:
         sys.exit(report_error(error))
 
@@ -57,6 +57,7 @@ def play(flags: argparse.Namespace) -> None:
     """Play the run, keep it in the store, and write Tau Bench's result file."""
     import os
 
+    from greenroom.agents import load_strategy
     from greenroom.benchmark import check_config, start_run
     from greenroom.cli.options import parse_agent_options
     from greenroom.cli.playing import play_and_report
@@ -64,7 +65,7 @@ def play(flags: argparse.Namespace) -> None:
     from greenroom.store import open_store
 
     ids = parse_task_ids(" ".join(flags.task_ids)) if flags.task_ids else None
-    scripted = flags.agent_strategy in _WITHOUT_MODEL
+    scripted = not load_strategy(flags.agent_strategy).needs_model
     fields: dict[str, Any] = {
         "agent_strategy": flags.agent_strategy,
         "agent_options": parse_agent_options(flags.agent_option),

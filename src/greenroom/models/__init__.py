@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+from greenroom.models.budgets import Budget
+from greenroom.models.cache import AnswerCache, CacheSize, answer_key
+from greenroom.models.client import Counters, ModelClient
+from greenroom.models.endpoints import Endpoint, endpoint_of
+from greenroom.models.faults import Fault, Tokens
+from greenroom.models.limits import AdaptiveLimit, EndpointLimits
+from greenroom.models.prices import Price, Prices, Rates
+from greenroom.models.purses import Ledger
+from greenroom.models.retries import RetryPolicy
+from greenroom.models.transports import Transport, TransportName, open_transport, transport_name
 from greenroom.models.types import (
     BudgetExhausted,
     ChatMessage,
@@ -18,16 +28,37 @@ from greenroom.models.types import (
 )
 
 __all__ = [
+    "AdaptiveLimit",
+    "AnswerCache",
+    "Budget",
     "BudgetExhausted",
+    "CacheSize",
     "ChatMessage",
     "Completion",
     "ContentFiltered",
     "ContextWindowExceeded",
+    "Counters",
+    "Endpoint",
+    "EndpointLimits",
     "FakeModel",
+    "Fault",
+    "Ledger",
     "Model",
+    "ModelClient",
     "ModelError",
     "ModelRequest",
     "ModelSettings",
     "ModelUnavailable",
+    "Price",
+    "Prices",
     "Purse",
+    "Rates",
+    "RetryPolicy",
+    "Tokens",
+    "Transport",
+    "TransportName",
+    "answer_key",
+    "endpoint_of",
+    "open_transport",
+    "transport_name",
 ]

@@ -108,21 +108,22 @@ def _figure(estimate: Estimate | None, *, intervals: bool) -> str:
 
 
 def _notes(compared: RunComparison) -> list[str]:
+    before, now = compared.baseline, compared.label
     notes = [
-        f"pass^{k}: {d.baseline:.3f} before, {d.value:.3f} now, difference "
+        f"pass^{k}: {before} {d.baseline:.3f}, {now} {d.value:.3f}, difference "
         f"{d.difference.value:+.3f} ({d.difference.low:+.3f} to {d.difference.high:+.3f}), "
         f"{_p_value(d.p_value)}, {d.tasks} tasks"
         for k, d in compared.differences.items()
     ]
     trials = compared.trials
     notes.append(
-        f"Paired trials: {trials.only_run} solved only now, {trials.only_baseline} only before, "
-        f"{trials.both} both times, {trials.neither} never (McNemar's exact test: "
+        f"Paired trials: {trials.only_run} solved only by {now}, {trials.only_baseline} only by "
+        f"{before}, {trials.both} by both, {trials.neither} by neither (McNemar's exact test: "
         f"{_p_value(trials.p_value)})"
     )
     if compared.left_out:
         notes.append(f"{compared.left_out} tasks could not be compared: one of the two lacks them")
-    notes.extend(_flip(flip) for flip in compared.flips[:_SHOWN_FLIPS])
+    notes.extend(_flip(flip, before, now) for flip in compared.flips[:_SHOWN_FLIPS])
     hidden = len(compared.flips) - _SHOWN_FLIPS
     if hidden > 0:
         notes.append(f"... and {hidden} more tasks flipped")
@@ -131,13 +132,13 @@ def _notes(compared: RunComparison) -> list[str]:
     return notes
 
 
-def _flip(flip: FlippedTask) -> str:
-    when = "before" if flip.direction == "gained" else "now"
-    why = f"; {when}: {flip.why}" if flip.why else ""
+def _flip(flip: FlippedTask, before: str, now: str) -> str:
+    failed = before if flip.direction == "gained" else now
+    why = f"; {failed}: {flip.why}" if flip.why else ""
     return (
         f"Task {flip.task_index} {flip.direction} "
-        f"({flip.baseline_rate:.0%} of {flip.baseline_trials} before, {flip.rate:.0%} of "
-        f"{flip.trials} now){why}"
+        f"({before} {flip.baseline_rate:.0%} of {flip.baseline_trials} trials, "
+        f"{now} {flip.rate:.0%} of {flip.trials}){why}"
     )
 
 

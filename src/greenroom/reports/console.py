@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from greenroom.analysis.figures import TaskFigures
     from greenroom.reports.report import Report
 
+_MOST_TRIALS = 16
 WIDE = 100
 """From so many columns on, what figures mean stands beside them."""
 
@@ -140,11 +141,13 @@ class _Printer:
     def _trials(self, task: TaskFigures, trials: Sequence[int]) -> Text:
         plain = self.console.options.ascii_only
         shown = Text()
-        for trial in trials:
+        for trial in trials[:_MOST_TRIALS]:
             outcome = task.outcomes.get(trial, "missing")
             words = texts.outcome_words(outcome)
             mark = words.plain_symbol if plain else words.symbol
             shown.append(mark, style=_STYLES.get(outcome, ""))
+        if len(trials) > _MOST_TRIALS:
+            shown.append("...")
         return shown
 
     def _figures(self) -> None:

@@ -50,9 +50,10 @@ def published_rows(run: RunRecord) -> list[PublishedRow]:
     """The published rows that a run may be held against, the best first.
 
     There are none unless it plays every task of Tau Bench's official test split: figures over
-    other tasks are no more comparable than those of another benchmark.
+    other tasks are no more comparable than those of another benchmark. Nor are there any for an
+    agent that knows the answers.
     """
-    if not _plays_official_split(run):
+    if run.reads_script or not _plays_official_split(run):
         return []
     return [
         PublishedRow(

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from greenroom.analysis.figures import ConventionMetrics, RunMetrics, TaskFigures
     from greenroom.reports.report import Report
 
+MOST_KS = 8
+"""pass^k is shown up to here; the JSON report has them all."""
+
 LEADERBOARD_KS = (1, 2, 3, 4)
 
 
@@ -129,13 +132,13 @@ def pass_figures(report: Report) -> list[Figure]:
             label=f"pass^{k}",
             value=texts.percent(estimate.value, 1),
             interval=texts.interval(estimate, as_percent=True),
-            meaning="solved at the first try"
+            meaning="solved in one try"
             if k == 1
             else f"solved {texts.TIMES.get(k, f'{k} times in a row')}",
             as_failures=_other_pass(other, k),
         )
         for k, estimate in sorted(metrics.main.pass_hat_k.items())
-        if other or math.isfinite(estimate.value)
+        if k <= MOST_KS and (other or math.isfinite(estimate.value))
     ]
 
 

@@ -159,7 +159,7 @@ def headline(report: Report) -> str:
         solved = metrics.outcomes.get("success", 0)
         return f"Solved the only task in {solved} of {plural(metrics.with_result, 'trial')}."
     first = main.pass_hat_k.get(1)
-    start = f"Solved {percent(first.value if first else math.nan)} of the tasks at the first try"
+    start = f"Solved {percent(first.value if first else math.nan)} of the tasks in one try"
     most = max((k for k in main.pass_hat_k if k in TIMES), default=0)
     if not most:
         return f"{start}."

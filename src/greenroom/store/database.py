@@ -73,7 +73,7 @@ def transaction(engine: Engine) -> Generator[Connection]:
 
 
 def _open_sqlite(url: URL) -> Engine:
-    if url.database and url.database != ":memory:":
+    if url.database and not url.database.startswith((":memory:", "file:")):
         folder = Path(url.database).parent
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -186,6 +186,8 @@ class RunRecord(Record):
     pack: dict[str, Any]
     """The pack's name, version, source and licence."""
     policy: str = ""
+    reads_script: bool = False
+    """The agent knew the ground truth: a rehearsal, which no published row stands beside."""
     official_tasks: bool = False
     """The tasks are those of Tau Bench's official split, so published rows may stand beside it."""
 

@@ -80,7 +80,7 @@ attempts = Table(
     Column("trial", Integer, nullable=False),
     Column("started_at", String(40), nullable=False),
     Column("seconds", Float, nullable=False),
-    Column("error", Text, nullable=False),
+    Column("error", Text),
     Column("usage", Text, nullable=False),
     Index("attempts_by_run", "run_id"),
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import Engine, Select, Table, delete, func, insert, select, update
+from sqlalchemy import Engine, Select, Table, bindparam, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from greenroom.errors import InputError, UnknownName
@@ -51,6 +51,7 @@ class Store:
             key=["run_id", "task_index", "trial"],
             where=episodes.c.outcome == _WITHOUT_RESULT,
         ).returning(episodes.c.id)
+        self._set_aside = _broken_episode_to_attempts()
         self._put_trajectory = self._insert_or_replace(trajectories, key=["episode_id"])
 
     @property
@@ -134,6 +135,7 @@ class Store:
             kept: list[bool] = []
             for record in records:
                 row = _episode_row(run_id, record)
+                connection.execute(self._set_aside, row)
                 found = connection.execute(self._put_episode, row).first()
                 kept.append(found is not None)
                 if found is not None:
@@ -270,6 +272,18 @@ class Store:
     def _insert(self, table: Table) -> Any:
         dialect = postgresql if self._engine.dialect.name == "postgresql" else sqlite
         return dialect.insert(table)
+
+
+def _broken_episode_to_attempts() -> Any:
+    # What an episode took that broke is kept when another attempt takes its place.
+    kept = ("run_id", "task_index", "trial", "started_at", "seconds", "error", "usage")
+    broken = select(*(episodes.c[name] for name in kept)).where(
+        episodes.c.run_id == bindparam("run_id"),
+        episodes.c.task_index == bindparam("task_index"),
+        episodes.c.trial == bindparam("trial"),
+        episodes.c.outcome == _WITHOUT_RESULT,
+    )
+    return insert(attempts).from_select(list(kept), broken)
 
 
 def open_store() -> Store:

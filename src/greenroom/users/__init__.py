@@ -1,7 +1,22 @@
-"""Simulated users: who an agent talks to."""
+"""Simulated users: who an agent talks to, found by name."""
 
 from __future__ import annotations
 
+from greenroom.users.flags import conversation_flags, flags_of_steps
 from greenroom.users.scripted import ScriptedUser
+from greenroom.users.strategies import (
+    UserContext,
+    UserStrategy,
+    find_user_strategy,
+    user_strategy_names,
+)
 
-__all__ = ["ScriptedUser"]
+__all__ = [
+    "ScriptedUser",
+    "UserContext",
+    "UserStrategy",
+    "conversation_flags",
+    "find_user_strategy",
+    "flags_of_steps",
+    "user_strategy_names",
+]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from greenroom.domains.actions import STOP
+from greenroom.users.strategies import UserContext, UserStrategy
 
 
 class ScriptedUser:
@@ -21,3 +22,10 @@ class ScriptedUser:
 
     async def reply(self, content: str) -> str:
         return next(self._remaining, STOP)
+
+
+def _create(context: UserContext) -> ScriptedUser:
+    return ScriptedUser()
+
+
+strategy = UserStrategy("scripted", _create, "says its instruction, then stops: for rehearsals")

@@ -1,0 +1,199 @@
+"""What every agent that asks a language model does: ask, act on the reply, keep the messages.
+
+A reply that leads to no step of the environment is unusable: it is empty, or it asks for something
+that cannot be read. The model is told what was wrong with it and asked again. After several such
+replies in a row the agent gives up, so an episode ends whatever the model writes: each request
+leads to a step or counts towards that limit.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Set
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import orjson
+
+from greenroom.errors import InputError
+from greenroom.models import ModelRequest
+
+if TYPE_CHECKING:
+    from greenroom.agents.strategies import AgentContext, Stage
+    from greenroom.models import ChatMessage, Completion
+
+NOTICE: Final = "Your last reply could not be used: "
+"""Begins every message by which a model is told that its reply led to nothing."""
+
+OPTIONS: Final[Mapping[str, str]] = {
+    "unusable_limit": "how many unusable replies in a row end the episode (default 5)"
+}
+"""The options that all these agents take."""
+
+_UNUSABLE_LIMIT = 5
+
+# Deeper than any tool needs, and well within what can be kept, compared and shown.
+_DEEPEST_NESTING = 64
+
+
+class Unreadable(Exception):
+    """What a model wrote cannot be taken for what it should be; the text says why."""
+
+
+class ModelAgent(ABC):
+    """Plays an episode by asking a model what to do next.
+
+    `messages` is the conversation as the model sees it, kept up to date at every moment: whatever
+    interrupts the episode, what was said until then is there.
+    """
+
+    def __init__(self, context: AgentContext) -> None:
+        assert context.model is not None, "a strategy that needs a model was made without one"
+        self.messages: list[ChatMessage] = []
+        self._model = context.model
+        self._seed = context.episode_seed
+        self._unusable_limit = unusable_limit(context.options)
+
+    async def play(self, stage: Stage) -> None:
+        self.messages = [
+            {"role": "system", "content": self._system(stage)},
+            {"role": "user", "content": stage.opening},
+        ]
+        unusable = 0
+        while not stage.over and unusable < self._unusable_limit:
+            completion = await self._model.complete(self._request(stage))
+            unusable = 0 if await self._follow(stage, completion) else unusable + 1
+
+    @abstractmethod
+    def _system(self, stage: Stage) -> str:
+        """The system message."""
+
+    @abstractmethod
+    def _request(self, stage: Stage) -> ModelRequest:
+        """The question to the model, about the messages so far."""
+
+    @abstractmethod
+    async def _follow(self, stage: Stage, completion: Completion) -> bool:
+        """Do what the model wants and record both; False where no step came of it."""
+
+    def _question(
+        self,
+        *,
+        tools: list[dict[str, Any]] | None = None,
+        response_format: dict[str, Any] | None = None,
+    ) -> ModelRequest:
+        # A copy: what was asked must not change when the conversation goes on.
+        return ModelRequest(
+            messages=list(self.messages),
+            tools=tools,
+            response_format=response_format,
+            seed=self._seed,
+        )
+
+    def _record_reply(
+        self, completion: Completion, tool_calls: list[dict[str, Any]] | None = None
+    ) -> None:
+        extras = extras_of(completion.message, {"role", "content", "tool_calls"})
+        content = writable(completion.text) or (None if tool_calls else "")
+        reply: ChatMessage = {"role": "assistant", "content": content, **extras}
+        self.messages.append(reply | {"tool_calls": tool_calls} if tool_calls else reply)
+
+    def _record_answer(self, content: str) -> None:
+        self.messages.append({"role": "user", "content": content})
+
+    def _object_to(self, problem: str) -> bool:
+        self._record_answer(NOTICE + problem)
+        return False
+
+
+def writable(text: str) -> str:
+    """The text with a question mark for each half of a surrogate pair, which is no character.
+
+    A model that is cut off within an emoji sends one; no file and no database takes it.
+    """
+    return text.encode("utf-8", "replace").decode()
+
+
+def extras_of(sent: Mapping[str, Any], known: Set[str]) -> dict[str, Any]:
+    """What a provider sent beyond the known members, as far as it can be written down.
+
+    It goes back to the provider with the conversation: some need their own notes again.
+    """
+    return {
+        key: value
+        for key, value in sent.items()
+        if key not in known and value is not None and _can_be_written({key: value})
+    }
+
+
+def _can_be_written(value: dict[str, Any]) -> bool:
+    try:
+        orjson.dumps(value)
+    except TypeError:
+        return False
+    return _nesting(value) <= _DEEPEST_NESTING
+
+
+def read_object(text: str) -> dict[str, Any]:
+    """The JSON object that a model wrote."""
+    try:
+        value: Any = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise Unreadable(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
+    if not isinstance(value, dict):
+        raise Unreadable(f"it is {_KINDS[type(value)]}")
+    found = cast("dict[str, Any]", value)
+    if _nesting(found) > _DEEPEST_NESTING:
+        raise Unreadable(f"it is nested more than {_DEEPEST_NESTING} levels deep")
+    return found
+
+
+_KINDS: Mapping[type, str] = {
+    list: "a list",
+    str: "a text",
+    int: "a number",
+    float: "a number",
+    bool: "a truth value",
+    type(None): "null",
+}
+
+
+def _nesting(value: Any) -> int:
+    # Level by level, as recursion is what too deep a nesting breaks.
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        level = [
+            item
+            for container in level
+            if isinstance(container, dict | list)
+            for item in _items(cast("dict[str, Any] | list[Any]", container))
+        ]
+    return depth
+
+
+def _items(container: dict[str, Any] | list[Any]) -> list[Any]:
+    return list(container.values()) if isinstance(container, dict) else container
+
+
+def unusable_limit(options: Mapping[str, str]) -> int:
+    """How many unusable replies in a row make an agent give up."""
+    return whole_number(options, "unusable_limit", _UNUSABLE_LIMIT)
+
+
+def whole_number(options: Mapping[str, str], name: str, default: int) -> int:
+    """An option's value, a number from 1 up."""
+    text = options.get(name, str(default))
+    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) > 0):
+        raise InputError(
+            f"The agent's option {name} must be a whole number from 1 up, not '{text}'."
+        )
+    return int(text)
+
+
+def flag(options: Mapping[str, str], name: str) -> bool:
+    """An option's value, on or off; off where it is not given."""
+    text = options.get(name, "0")
+    known = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+    if text.lower() not in known:
+        raise InputError(f"The agent's option {name} must be 1 or 0, not '{text}'.")
+    return known[text.lower()]

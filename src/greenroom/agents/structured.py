@@ -1,0 +1,104 @@
+"""The structured agent: the model's replies are held to a JSON schema of the possible actions.
+
+For models that cannot call tools natively but whose server can make them write JSON of a given
+form. A reply that is none all the same is told to the model, never said to the user.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from greenroom.agents import conversation
+from greenroom.agents.conversation import Unreadable, read_object
+from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Stage
+from greenroom.agents.text_protocol import (
+    TextAgent,
+    check_options,
+    describe_tools,
+    named_action,
+)
+from greenroom.domains.actions import RESPOND, Action
+
+if TYPE_CHECKING:
+    from greenroom.domains.tools import ToolInfo
+    from greenroom.models import ModelRequest
+
+_FORMAT = """
+
+# How to reply
+
+Each reply is one JSON object that names a single action, and nothing else:
+
+{"action": {"name": "NAME", "arguments": {}}}
+
+NAME is a tool, and the braces hold its arguments by name. The tool's answer comes back in a message
+that begins with "API output:". To speak to the user, the name is "respond" and the only argument
+is "content": the words that the user reads. The next message is then the user's answer.
+"""
+
+_RESPOND_PARAMETERS = {
+    "type": "object",
+    "properties": {"content": {"type": "string", "description": "What the user reads."}},
+    "required": ["content"],
+}
+
+
+class StructuredAgent(TextAgent):
+    """Follows replies that a schema describes."""
+
+    def _system(self, stage: Stage) -> str:
+        return stage.policy + describe_tools(stage.tool_infos) + _FORMAT
+
+    def _request(self, stage: Stage) -> ModelRequest:
+        return self._question(response_format=response_format(stage.tool_infos))
+
+    def _read(self, text: str) -> Action:
+        try:
+            reply = read_object(text)
+            inner: Any = reply.get("action")
+            # Without a schema to hold it, a model may leave out the outer object.
+            return named_action(cast("dict[str, Any]", inner) if isinstance(inner, dict) else reply)
+        except Unreadable as problem:
+            form = json.dumps({"action": {"name": "NAME", "arguments": {}}})
+            raise Unreadable(f"it is not an action: {problem}. Write {form}.") from None
+
+
+def response_format(infos: list[ToolInfo]) -> dict[str, Any]:
+    """The form of a reply: a call of one of the tools, or words for the user."""
+    functions = [info["function"] for info in infos]
+    actions = [
+        _action_schema(function["name"], function.get("parameters") or {"type": "object"})
+        for function in functions
+    ]
+    actions.append(_action_schema(RESPOND, _RESPOND_PARAMETERS))
+    # The choice stands one level down: several providers want an object at the top, not a choice.
+    schema = _object_schema({"action": {"anyOf": actions}})
+    return {"type": "json_schema", "json_schema": {"name": "action", "schema": schema}}
+
+
+def _action_schema(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    return _object_schema({"name": {"type": "string", "const": name}, "arguments": parameters})
+
+
+def _object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _create(context: AgentContext) -> Agent:
+    return StructuredAgent(context)
+
+
+strategy = AgentStrategy(
+    "structured",
+    _create,
+    "a language model whose replies are held to a JSON schema of the actions",
+    options=conversation.OPTIONS,
+    check_options=check_options,
+    needs_model=True,
+)

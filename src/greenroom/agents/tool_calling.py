@@ -1,0 +1,155 @@
+"""The tool-calling agent: the model calls tools natively, and whatever else it writes is said.
+
+Parallel calls are all made, in order. Tau Bench makes the first one and drops the others without a
+word; the option `tau_compatible` does the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+from greenroom.agents import conversation
+from greenroom.agents.conversation import (
+    ModelAgent,
+    Unreadable,
+    extras_of,
+    flag,
+    read_object,
+    writable,
+)
+from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Stage
+from greenroom.domains.actions import Action, respond
+
+if TYPE_CHECKING:
+    from greenroom.models import Completion, ModelRequest
+
+OPTIONS = {
+    "tau_compatible": "1 makes only the first of parallel calls, as Tau Bench does (default 0)",
+    **conversation.OPTIONS,
+}
+
+NAMELESS = "unnamed"
+"""Stands in the record for the name of a call that has none: providers refuse an empty one."""
+
+_NOT_MADE = "This call was not made: the conversation was already over."
+
+
+class ToolCallingAgent(ModelAgent):
+    """Makes the calls that the model asks for and says what it writes."""
+
+    def __init__(self, context: AgentContext) -> None:
+        super().__init__(context)
+        self._first_call_only = flag(context.options, "tau_compatible")
+        self._call_ids: set[str] = set()
+
+    def _system(self, stage: Stage) -> str:
+        return stage.policy
+
+    def _request(self, stage: Stage) -> ModelRequest:
+        return self._question(tools=stage.tool_infos)
+
+    async def _follow(self, stage: Stage, completion: Completion) -> bool:
+        wanted = completion.tool_calls
+        if wanted:
+            return await self._make_calls(stage, completion, wanted)
+        words = writable(completion.text)
+        if not words.strip():
+            # Nothing is recorded of the reply: providers refuse a conversation with an empty one.
+            return self._object_to("it was empty. Call a tool, or write what the user should read.")
+        self._record_reply(completion)
+        self._record_answer(await stage.step(respond(words)))
+        return True
+
+    async def _make_calls(self, stage: Stage, completion: Completion, wanted: list[Any]) -> bool:
+        calls = [self._tidy(call) for call in wanted[: 1 if self._first_call_only else None]]
+        self._record_reply(completion, calls)
+        stepped = False
+        for call in calls:
+            name, arguments = call["function"]["name"], call["function"]["arguments"]
+            if stage.over:
+                answer = _NOT_MADE
+            else:
+                try:
+                    action = _action(name, arguments)
+                except Unreadable as problem:
+                    answer = f"Error: {problem}"
+                else:
+                    answer = await stage.step(action)
+                    stepped = True
+            self.messages.append(
+                {"role": "tool", "tool_call_id": call["id"], "name": name, "content": answer}
+            )
+        return stepped
+
+    def _tidy(self, call: Any) -> dict[str, Any]:
+        # Models behind simple servers leave out ids, give one to all calls, or send the arguments
+        # as an object. What is recorded can be sent to any provider.
+        call = _mapping(call)
+        function = _mapping(call.get("function"))
+        name, arguments = function.get("name"), function.get("arguments")
+        tidy: dict[str, Any] = {
+            "name": writable(name) if isinstance(name, str) and name else NAMELESS,
+            "arguments": writable(_arguments_text(arguments)),
+        }
+        return {
+            "id": self._new_id(call.get("id")),
+            "type": "function",
+            "function": tidy | extras_of(function, {"name", "arguments"}),
+            **extras_of(call, {"id", "type", "function"}),
+        }
+
+    def _new_id(self, given: Any) -> str:
+        call_id = writable(given) if isinstance(given, str) else ""
+        number = len(self._call_ids)
+        while not call_id or call_id in self._call_ids:
+            number += 1
+            call_id = f"call_{number}"
+        self._call_ids.add(call_id)
+        return call_id
+
+
+def _action(name: str, arguments: str) -> Action:
+    if name == NAMELESS:
+        raise Unreadable("the call names no tool.")
+    try:
+        # Where a tool needs no arguments, some models write none instead of an empty object.
+        return Action(name, read_object(arguments.strip() or "{}"))
+    except Unreadable as problem:
+        raise Unreadable(f"the arguments are not a JSON object: {problem}") from None
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _arguments_text(arguments: Any) -> str:
+    if arguments is None or isinstance(arguments, str):
+        return arguments or ""
+    try:
+        return orjson.dumps(arguments).decode()
+    except TypeError:
+        # No JSON can be made of it; its text then is told to be none.
+        return str(arguments)
+
+
+def check_options(options: Mapping[str, str]) -> None:
+    """Raise InputError for values that will not do."""
+    flag(options, "tau_compatible")
+    conversation.unusable_limit(options)
+
+
+def _create(context: AgentContext) -> Agent:
+    return ToolCallingAgent(context)
+
+
+strategy = AgentStrategy(
+    "tool-calling",
+    _create,
+    "a language model that calls tools natively",
+    options=OPTIONS,
+    check_options=check_options,
+    needs_model=True,
+)

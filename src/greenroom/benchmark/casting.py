@@ -1,0 +1,144 @@
+"""Casting: the models and users that a run's configuration names, made ready to be asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+from platformdirs import user_cache_path
+
+from greenroom.agents import AgentContext, AgentStrategy
+from greenroom.benchmark.config import RunConfig
+from greenroom.domains.environment import SimulatedUser
+from greenroom.errors import InputError
+from greenroom.models import Model, ModelSettings
+from greenroom.models.budgets import Budget
+from greenroom.models.cache import AnswerCache
+from greenroom.models.client import ModelClient
+from greenroom.models.limits import EndpointLimits
+from greenroom.models.prices import Prices
+from greenroom.models.purses import Ledger
+from greenroom.users import UserContext, UserStrategy, find_user_strategy
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Who takes part in a run besides the agent's own code."""
+
+    agent: ModelClient | None
+    user: ModelClient | None
+    user_strategy: UserStrategy
+    budget: Budget
+    cache: AnswerCache | None
+
+    def agent_model(self, ledger: Ledger, scope: str, seed: int) -> Model | None:
+        """The agent's model for one episode, paid from the agent's purse."""
+        return self.agent.for_episode("agent", ledger, scope, seed) if self.agent else None
+
+    def create_user(
+        self, strategy: AgentStrategy, context: AgentContext, ledger: Ledger, scope: str
+    ) -> SimulatedUser:
+        """The user of one episode: the agent's own where it brings one, else the run's."""
+        if strategy.create_user is not None:
+            return strategy.create_user(context)
+        seed = context.episode_seed
+        model = self.user.for_episode("user", ledger, scope, seed) if self.user else None
+        return self.user_strategy.create(UserContext(model=model, seed=seed))
+
+    async def close(self) -> None:
+        """Give back what is open."""
+        for client in (self.agent, self.user):
+            if client is not None:
+                await client.close()
+        if self.cache is not None:
+            self.cache.close()
+
+
+def answer_cache() -> AnswerCache:
+    """The answers that models gave before, in the user's cache."""
+    return AnswerCache(user_cache_path("greenroom", appauthor=False) / "answers.db")
+
+
+def clear_answers() -> None:
+    """Forget all answers that were kept."""
+    cache = answer_cache()
+    anyio.run(cache.clear)
+    cache.close()
+
+
+def check_cast(config: RunConfig, strategy: AgentStrategy) -> UserStrategy:
+    """The user's strategy; raises where a model is needed and none is named."""
+    if strategy.needs_model and not config.model:
+        raise InputError(f"The {strategy.name} agent asks a language model: name it by --model.")
+    user_strategy = find_user_strategy(config.user_strategy)
+    if user_strategy.needs_model and not config.user_model and strategy.create_user is None:
+        raise InputError(
+            f"The {user_strategy.name} user asks a language model: name it by --user-model."
+        )
+    return user_strategy
+
+
+def make_cast(
+    config: RunConfig, strategy: AgentStrategy, *, spent_cost: float = 0.0, spent_tokens: int = 0
+) -> Cast:
+    """Everything ready to be asked; what an earlier part of the run spent counts."""
+    user_strategy = check_cast(config, strategy)
+    budget = Budget(
+        max_cost=config.max_cost,
+        max_tokens=config.max_tokens_total,
+        cost=spent_cost,
+        tokens=spent_tokens,
+    )
+    prices = Prices.load(Path(config.prices) if config.prices else None)
+    cache = answer_cache() if config.cache else None
+    limits = EndpointLimits(config.max_concurrency)
+
+    def client(settings: ModelSettings) -> ModelClient:
+        # Agent and user share a limit where they share an endpoint.
+        endpoint = settings.api_base or settings.provider or settings.model
+        return ModelClient(
+            settings,
+            transport=config.transport,
+            limit=limits.of(endpoint),
+            cache=cache,
+            prices=prices,
+            budget=budget,
+        )
+
+    agent_settings, user_settings = _agent_settings(config), _user_settings(config)
+    return Cast(
+        agent=client(agent_settings) if agent_settings and strategy.needs_model else None,
+        user=client(user_settings) if user_settings and user_strategy.needs_model else None,
+        user_strategy=user_strategy,
+        budget=budget,
+        cache=cache,
+    )
+
+
+def _agent_settings(config: RunConfig) -> ModelSettings | None:
+    if not config.model:
+        return None
+    return ModelSettings(
+        model=config.model,
+        provider=config.model_provider,
+        api_base=config.api_base,
+        temperature=config.temperature,
+        max_tokens=config.max_tokens,
+        reasoning_effort=config.reasoning_effort,
+        timeout=config.model_timeout,
+        max_retries=config.model_retries,
+    )
+
+
+def _user_settings(config: RunConfig) -> ModelSettings | None:
+    if not config.user_model:
+        return None
+    return ModelSettings(
+        model=config.user_model,
+        provider=config.user_model_provider,
+        api_base=config.user_api_base,
+        temperature=None,
+        timeout=config.model_timeout,
+        max_retries=config.model_retries,
+    )

@@ -1,0 +1,93 @@
+"""`greenroom model-server`: a model to rehearse with, without a key and without a network."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from greenroom.cli.options import Data, Env, Split
+
+if TYPE_CHECKING:
+    from greenroom.rehearsal import RunningServer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("model-server")(model_server)
+
+
+def model_server(
+    env: Env = "retail",
+    data: Data = None,
+    task_split: Split = "test",
+    host: Annotated[
+        str, typer.Option("--host", help="Where to listen; beyond this machine it needs a token.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", help="0 takes any that is free.", min=0, max=65535)
+    ] = 8400,
+    latency: Annotated[
+        str, typer.Option("--latency", help="How long answers take: 50ms, or 20ms-200ms.")
+    ] = "0",
+    fault_rate: Annotated[
+        float, typer.Option("--fault-rate", help="The share of requests that go wrong, 0 to 1.")
+    ] = 0.0,
+    faults: Annotated[
+        str | None,
+        typer.Option(
+            "--faults",
+            help="What goes wrong: 429, 500, timeout, drop, truncated, malformed, wrong-tool, "
+            "bad-arguments, empty, no-choices; by default anything.",
+            metavar="KIND,...",
+        ),
+    ] = None,
+    retry_after: Annotated[
+        str, typer.Option("--retry-after", help="What a 429 says to wait: 50ms, or 50ms-1s.")
+    ] = "50ms",
+    hang: Annotated[
+        float, typer.Option("--hang", help="Seconds until a request that times out is closed.")
+    ] = 30.0,
+    seed: Annotated[int, typer.Option("--seed", help="What chance depends on.")] = 10,
+) -> None:
+    """Serve scripted agents and users as a language model that speaks OpenAI's protocol.
+
+    The model `oracle` solves every task and `synthetic-0.8` solves four in five. With
+    GREENROOM_TOKEN set, requests need it as a bearer token.
+    """
+    from greenroom.domains.domain import load_domain
+    from greenroom.rehearsal import (
+        FAULTS,
+        TOKEN_VARIABLE,
+        ServerSettings,
+        parse_faults,
+        parse_span,
+        serve_until_stopped,
+    )
+
+    settings = ServerSettings(
+        seed=seed,
+        latency=parse_span(latency),
+        fault_rate=fault_rate,
+        faults=FAULTS if faults is None else parse_faults(faults),
+        retry_after=parse_span(retry_after),
+        hang=hang,
+        token=os.environ.get(TOKEN_VARIABLE) or None,
+    )
+    domain = load_domain(env, data)
+    title = f"{len(domain.tasks(task_split))} tasks of {domain.name}, split {task_split}"
+
+    def announce(server: RunningServer) -> None:
+        typer.echo(f"Serving {title}, at {server.api_base}")
+        key = f"${TOKEN_VARIABLE}" if settings.token else "any"
+        typer.echo(
+            f"Models: oracle, synthetic-0.8, user. Try it:\n  OPENAI_API_KEY={key} "
+            f"OPENAI_BASE_URL={server.api_base} python your_pipeline.py\n"
+            f"Counters: {server.address}/stats. Ctrl-C ends it."
+        )
+
+    stats = serve_until_stopped(
+        domain, task_split, settings=settings, host=host, port=port, announce=announce
+    )
+    typer.echo(f"Answered {stats.requests} requests, {stats.faults.total()} of them with a fault.")

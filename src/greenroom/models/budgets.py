@@ -1,0 +1,53 @@
+"""What a run may spend, over all its episodes."""
+
+from __future__ import annotations
+
+from greenroom.models.types import BudgetExhausted
+
+
+class Budget:
+    """A limit on money and tokens, shared by all that spend.
+
+    Calls that are under way when the limit is reached are finished, so it can be passed by what
+    these cost. A call of unknown price counts as nothing towards the money, and is reported.
+    """
+
+    def __init__(
+        self,
+        max_cost: float | None = None,
+        max_tokens: int | None = None,
+        *,
+        cost: float = 0.0,
+        tokens: int = 0,
+        unpriced_calls: int = 0,
+    ) -> None:
+        """`cost`, `tokens` and `unpriced_calls`: spent before, by the run that is resumed."""
+        self.max_cost = max_cost
+        self.max_tokens = max_tokens
+        self.cost = cost
+        self.tokens = tokens
+        self.unpriced_calls = unpriced_calls
+
+    def spend(self, cost: float | None, tokens: int) -> None:
+        """Count a call that is paid for."""
+        self.tokens += tokens
+        if cost is None:
+            self.unpriced_calls += 1
+        else:
+            self.cost += cost
+
+    def check(self) -> None:
+        """Raise BudgetExhausted if there is nothing left."""
+        if self.max_cost is not None and self.cost >= self.max_cost:
+            unknown = (
+                f"; {self.unpriced_calls} calls of unknown price come on top"
+                if self.unpriced_calls
+                else ""
+            )
+            raise BudgetExhausted(
+                f"The budget of ${self.max_cost:.2f} is spent (${self.cost:.4f}{unknown})."
+            )
+        if self.max_tokens is not None and self.tokens >= self.max_tokens:
+            raise BudgetExhausted(
+                f"The budget of {self.max_tokens:,} tokens is spent ({self.tokens:,})."
+            )

@@ -1,0 +1,157 @@
+"""Answers that were paid for once, kept so that the same question is not paid for again."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeVar
+
+import orjson
+
+from greenroom.errors import DataError
+from greenroom.models.payloads import encoded
+from greenroom.models.types import Completion, ModelRequest, ModelSettings
+
+_T = TypeVar("_T")
+
+_BUSY_SECONDS = 30.0
+_FORMAT = 1
+"""Part of every key: answers that were kept in another way are not found."""
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS answers (
+    key BLOB PRIMARY KEY,
+    model TEXT NOT NULL,
+    answer BLOB NOT NULL,
+    kept_at REAL NOT NULL,
+    hits INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID
+"""
+
+
+def answer_key(settings: ModelSettings, request: ModelRequest, scope: str) -> bytes:
+    """The key of an answer: another one for every change to what shapes it.
+
+    The scope keeps apart what must not share an answer, such as the trials of a task. The order of
+    keys counts: it is in what the model reads.
+    """
+    shaping = [
+        _FORMAT,
+        scope,
+        settings.model,
+        settings.provider,
+        settings.api_base,
+        settings.temperature,
+        settings.max_tokens,
+        settings.reasoning_effort,
+        request.messages,
+        request.tools,
+        request.response_format,
+        request.seed,
+        request.stop,
+    ]
+    return sha256(encoded(shaping)).digest()
+
+
+@dataclass(frozen=True)
+class CacheSize:
+    """What a cache holds."""
+
+    answers: int
+    hits: int
+    """How often an answer was given from it, ever."""
+
+
+class AnswerCache:
+    """Answers in an SQLite file, which several processes may share.
+
+    The database is used in a thread of its own, so that the event loop never waits for the disk.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="greenroom-answers")
+        self._database: sqlite3.Connection | None = None
+
+    async def get(self, key: bytes) -> Completion | None:
+        """The answer that is kept under the key, as it was, marked as coming from here."""
+        return await self._run(lambda database: _get(database, key))
+
+    async def put(self, key: bytes, model: str, completion: Completion) -> None:
+        """Keep an answer; the first that was kept stays."""
+        answer = encoded(asdict(completion))
+        await self._run(lambda database: _put(database, key, model, answer))
+
+    async def size(self) -> CacheSize:
+        """What there is."""
+        return await self._run(_size)
+
+    async def clear(self) -> int:
+        """Forget everything; how many answers there were."""
+        return await self._run(_clear)
+
+    def close(self) -> None:
+        """Close the file; can be called again."""
+        if self._database is not None:
+            self._thread.submit(self._database.close).result()
+            self._database = None
+        self._thread.shutdown()
+
+    async def _run(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._do, work)
+
+    def _do(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        try:
+            if self._database is None:
+                self._database = _open(self.path)
+            with self._database:
+                return work(self._database)
+        except OSError as error:
+            raise DataError(f"{self.path} cannot be used: {error.strerror}.") from error
+        except sqlite3.Error as error:
+            raise DataError(
+                f"{self.path} cannot be used as a cache of answers: {error}."
+            ) from error
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    database = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False)
+    try:
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("PRAGMA synchronous=NORMAL")
+        database.execute(_SCHEMA)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _get(database: sqlite3.Connection, key: bytes) -> Completion | None:
+    row = database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+    if row is None:
+        return None
+    database.execute("UPDATE answers SET hits = hits + 1 WHERE key = ?", (key,))
+    return replace(Completion(**orjson.loads(row[0])), from_cache=True, retries=0, seconds=0.0)
+
+
+def _put(database: sqlite3.Connection, key: bytes, model: str, answer: bytes) -> None:
+    database.execute(
+        "INSERT OR IGNORE INTO answers (key, model, answer, kept_at) VALUES (?, ?, ?, ?)",
+        (key, model, answer, time.time()),
+    )
+
+
+def _size(database: sqlite3.Connection) -> CacheSize:
+    answers, hits = database.execute("SELECT count(*), total(hits) FROM answers").fetchone()
+    return CacheSize(answers, int(hits))
+
+
+def _clear(database: sqlite3.Connection) -> int:
+    return database.execute("DELETE FROM answers").rowcount

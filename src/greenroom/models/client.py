@@ -1,0 +1,206 @@
+"""Asking a model: budget, cache, limit, retries and cost in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from time import perf_counter
+
+from greenroom.models.budgets import Budget
+from greenroom.models.cache import AnswerCache, answer_key
+from greenroom.models.faults import Fault, Tokens
+from greenroom.models.limits import AdaptiveLimit
+from greenroom.models.prices import Prices
+from greenroom.models.purses import Ledger
+from greenroom.models.retries import RetryPolicy, Tally, answered
+from greenroom.models.transports import Transport, TransportName, open_transport
+from greenroom.models.types import Completion, Model, ModelRequest, ModelSettings, Purse
+
+_SEEDS = 2**31
+"""Some providers take no more than 31 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What a client is doing, for whoever watches."""
+
+    calls: int
+    """Questions that were answered, or given up, by the provider."""
+    retries: int
+    cache_hits: int
+    in_flight: int
+    """Attempts under way; those of other clients at the same limit are not counted."""
+    limit: int | None
+    """How many the endpoint is given at once just now; None: as many as there are."""
+
+
+class ModelClient:
+    """A model that can be asked on behalf of many episodes at once.
+
+    Limit, cache, prices and budget may be shared with other clients and are closed by whoever made
+    them. A budget is checked when a question is about to leave: answers from the cache are free.
+    """
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        *,
+        transport: TransportName | Transport = "auto",
+        limit: AdaptiveLimit | None = None,
+        cache: AnswerCache | None = None,
+        prices: Prices | None = None,
+        budget: Budget | None = None,
+        retries: RetryPolicy | None = None,
+    ) -> None:
+        self.settings = settings
+        self._transport = (
+            open_transport(settings, transport) if isinstance(transport, str) else transport
+        )
+        self._limit = limit
+        self._cache = cache
+        self._price = (prices or Prices()).price(settings)
+        self._budget = budget
+        self._policy = retries or RetryPolicy(max_retries=settings.max_retries)
+        self._calls = 0
+        self._retries = 0
+        self._cache_hits = 0
+        self._in_flight = 0
+
+    @property
+    def priced(self) -> bool:
+        """Whether it is known what this model costs."""
+        return self._price is not None
+
+    @property
+    def counters(self) -> Counters:
+        """What the client has done and is doing."""
+        limit = self._limit.current if self._limit else None
+        return Counters(self._calls, self._retries, self._cache_hits, self._in_flight, limit)
+
+    def for_episode(
+        self, purse: Purse, ledger: Ledger, scope: str = "", seed: int | None = None
+    ) -> Model:
+        """The model as one episode asks it: paid from the purse, with answers of its own.
+
+        `scope` sets apart what must not share cached answers: run seed, task and trial (the purse
+        is added here). `seed` is for questions that bring none.
+        """
+        return _EpisodeModel(self, purse, ledger, f"{purse}\n{scope}", seed)
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._transport.close()
+
+    def key(self, request: ModelRequest, scope: str) -> bytes | None:
+        """What the answer is kept under; None where answers are not kept."""
+        return answer_key(self.settings, request, scope) if self._cache else None
+
+    async def recall(self, key: bytes) -> Completion | None:
+        """The answer from the cache, if there is one."""
+        completion = await self._cache.get(key) if self._cache else None
+        if completion is not None:
+            self._cache_hits += 1
+        return completion
+
+    async def remember(self, key: bytes, completion: Completion) -> None:
+        """Keep an answer in the cache, if there is one."""
+        if self._cache:
+            await self._cache.put(key, self.settings.model, completion)
+
+    async def ask(self, request: ModelRequest, tally: Tally) -> Completion:
+        """The model's answer, which is paid for; the tally holds what it took, come what may."""
+        started = perf_counter()
+        try:
+            completion = await answered(
+                partial(self._attempt, request, tally),
+                self._policy,
+                tally,
+                self._transport.endpoint.name,
+            )
+        except BaseException:
+            if tally.attempts:
+                self._spent(tally.wasted, self.wasted_cost(tally), tally)
+            raise
+        tokens = tally.wasted + Tokens(
+            completion.prompt_tokens,
+            completion.completion_tokens,
+            completion.cached_prompt_tokens,
+        )
+        cost = self._price.cost(tokens) if self._price else None
+        self._spent(tokens, cost, tally)
+        return replace(
+            completion,
+            prompt_tokens=tokens.prompt,
+            completion_tokens=tokens.completion,
+            cached_prompt_tokens=tokens.cached,
+            cost=cost,
+            retries=tally.retries,
+            seconds=perf_counter() - started,
+        )
+
+    def wasted_cost(self, tally: Tally) -> float | None:
+        """What attempts without a usable answer cost: nothing, as long as they used no tokens."""
+        if tally.wasted.prompt or tally.wasted.completion:
+            return self._price.cost(tally.wasted) if self._price else None
+        return 0.0
+
+    async def _attempt(self, request: ModelRequest, tally: Tally) -> Completion:
+        if self._limit is None:
+            return await self._send(request, tally)
+        async with self._limit:
+            try:
+                completion = await self._send(request, tally)
+            except Fault as fault:
+                if fault.overloaded:
+                    self._limit.overloaded()
+                raise
+            self._limit.succeeded()
+            return completion
+
+    async def _send(self, request: ModelRequest, tally: Tally) -> Completion:
+        # Only now, with a place: while this call waited, others may have spent what was left.
+        if self._budget:
+            self._budget.check()
+        tally.attempts += 1
+        self._in_flight += 1
+        try:
+            return await self._transport.send(request)
+        finally:
+            self._in_flight -= 1
+
+    def _spent(self, tokens: Tokens, cost: float | None, tally: Tally) -> None:
+        self._calls += 1
+        self._retries += tally.retries
+        if self._budget:
+            self._budget.spend(cost, tokens.prompt + tokens.completion)
+
+
+@dataclass(frozen=True)
+class _EpisodeModel:
+    client: ModelClient
+    purse: Purse
+    ledger: Ledger
+    scope: str
+    seed: int | None
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        if request.seed is None and self.seed is not None:
+            request = replace(request, seed=self.seed % _SEEDS)
+        key = self.client.key(request, self.scope)
+        if key is not None and (kept := await self.client.recall(key)) is not None:
+            self.ledger.add(self.purse, kept)
+            return kept
+        tally = Tally()
+        try:
+            completion = await self.client.ask(request, tally)
+        except BaseException:
+            # Also where the episode is called off: what was spent until then is spent.
+            if tally.attempts:
+                self.ledger.add_failure(
+                    self.purse, tally.retries, tally.wasted, self.client.wasted_cost(tally)
+                )
+            raise
+        self.ledger.add(self.purse, completion)
+        if key is not None:
+            await self.client.remember(key, completion)
+        return completion

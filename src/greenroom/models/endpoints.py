@@ -1,0 +1,107 @@
+"""Where a model is asked: what the place is called, and which variable holds its key."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from greenroom.errors import InputError
+from greenroom.models.types import ModelSettings
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+_OPENAI_NAME = re.compile(r"(?:ft:)?(?:gpt-|chatgpt-|o[1-9](?:-|$))")
+
+_KEY_VARIABLES = {
+    "bedrock": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "cohere_chat": "COHERE_API_KEY",
+    "fireworks_ai": "FIREWORKS_AI_API_KEY",
+    "huggingface": "HF_TOKEN",
+    "perplexity": "PERPLEXITYAI_API_KEY",
+    "sagemaker": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    "together_ai": "TOGETHERAI_API_KEY",
+    "vertex_ai": "GOOGLE_APPLICATION_CREDENTIALS",
+}
+"""Where litellm looks for a key, if not under PROVIDER_API_KEY."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A place that answers for a model."""
+
+    name: str
+    """As people know it; also what tells one endpoint from another."""
+    model: str
+    """The model's name there."""
+    url: str | None
+    """Its address, for those that speak OpenAI's language."""
+    variables: tuple[str, ...]
+    """The environment variables that its key may stand in, the first that is set counts."""
+    needs_key: bool = False
+
+    @property
+    def key_variable(self) -> str:
+        """The variable to set: the one in use, or else the first."""
+        return next((name for name in self.variables if os.environ.get(name)), self.variables[0])
+
+    def key(self) -> str | None:
+        """The key from the environment, if there is one."""
+        for name in self.variables:
+            if value := os.environ.get(name, "").strip():
+                return value
+        return None
+
+    def usable_key(self) -> str | None:
+        """The key, fit to be sent; an InputError says what is wrong with it."""
+        key = self.key()
+        if key is None and self.needs_key:
+            raise InputError(f"{self.name} wants a key: set {self.key_variable}.")
+        if key is not None and not (key.isascii() and key.isprintable()):
+            raise InputError(f"{self.key_variable} is no key: it holds characters no key has.")
+        return key
+
+
+def provider_of(settings: ModelSettings) -> str | None:
+    """Who offers the model, as far as the settings say; None beside an api_base of its own."""
+    if settings.provider:
+        return settings.provider
+    if settings.api_base:
+        return None
+    if _OPENAI_NAME.match(settings.model):
+        return "openai"
+    prefix, slash, _ = settings.model.partition("/")
+    return prefix if slash else None
+
+
+def endpoint_of(settings: ModelSettings) -> Endpoint:
+    """Where a model with these settings is asked."""
+    if settings.api_base:
+        url = _checked(settings.api_base)
+        parts = urlsplit(url)
+        # Without what may stand before an @: a name and a password.
+        name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        return Endpoint(name, settings.model, url, ("GREENROOM_API_KEY", "OPENAI_API_KEY"))
+    provider = provider_of(settings)
+    if provider == "openai":
+        model = settings.model.removeprefix("openai/")
+        return Endpoint("OpenAI", model, OPENAI_URL, ("OPENAI_API_KEY",), needs_key=True)
+    if provider is None:
+        return Endpoint(settings.model, settings.model, None, ("the variable of its provider",))
+    variable = _KEY_VARIABLES.get(provider, f"{provider.upper()}_API_KEY")
+    return Endpoint(provider, settings.model.removeprefix(f"{provider}/"), None, (variable,))
+
+
+def _checked(api_base: str) -> str:
+    try:
+        parts = urlsplit(api_base.strip())
+        usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
+    except ValueError:
+        usable = False
+    if not usable:
+        raise InputError(
+            f"'{api_base.rpartition('@')[2]}' is no address of a model server: give one such as "
+            "http://localhost:8000/v1."
+        )
+    return api_base.strip().rstrip("/")

@@ -1,0 +1,114 @@
+"""Who paid for what in one episode: agent, user and judge have a purse each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from greenroom.models.faults import NO_TOKENS, Tokens
+from greenroom.models.types import (
+    BudgetExhausted,
+    Completion,
+    Model,
+    ModelError,
+    ModelRequest,
+    ModelUnavailable,
+    Purse,
+)
+
+if TYPE_CHECKING:
+    from greenroom.store.records import Usage
+
+
+@dataclass(slots=True)
+class _Side:
+    """Calls of one kind; the cost is None as soon as one of them has no known price."""
+
+    calls: int = 0
+    tokens: Tokens = NO_TOKENS
+    cost: float | None = 0.0
+
+    def add(self, tokens: Tokens, cost: float | None) -> None:
+        self.calls += 1
+        self.tokens += tokens
+        self.cost = None if self.cost is None or cost is None else self.cost + cost
+
+
+class _Account:
+    def __init__(self) -> None:
+        self.billed = _Side()
+        self.from_cache = _Side()
+        self.retries = 0
+
+
+class Ledger:
+    """The accounts of one episode; what was answered from our own cache is kept apart."""
+
+    def __init__(self) -> None:
+        self._accounts: dict[str, _Account] = {}
+
+    def model(self, purse: Purse, client: Model) -> Model:
+        """The same model, with everything that it takes counted in the purse."""
+        return _Counted(self, purse, client)
+
+    def add(self, purse: Purse, completion: Completion) -> None:
+        """Count an answer."""
+        account = self._account(purse)
+        tokens = Tokens(completion.prompt_tokens, completion.completion_tokens)
+        if completion.from_cache:
+            account.from_cache.add(tokens, completion.cost)
+        else:
+            account.billed.add(tokens, completion.cost)
+            account.retries += completion.retries
+
+    def add_failure(
+        self, purse: Purse, retries: int, tokens: Tokens = NO_TOKENS, cost: float | None = 0.0
+    ) -> None:
+        """Count a call that came to nothing; what its attempts cost is billed all the same."""
+        account = self._account(purse)
+        account.billed.add(tokens, cost)
+        account.retries += retries
+
+    def usage(self) -> dict[str, Usage]:
+        """What every purse that was used holds."""
+        # The store is not needed to ask a model, and takes a while to import.
+        from greenroom.store.records import Usage
+
+        return {
+            purse: Usage(
+                calls=account.billed.calls,
+                prompt_tokens=account.billed.tokens.prompt,
+                completion_tokens=account.billed.tokens.completion,
+                cost=account.billed.cost,
+                cached_calls=account.from_cache.calls,
+                cached_prompt_tokens=account.from_cache.tokens.prompt,
+                cached_completion_tokens=account.from_cache.tokens.completion,
+                cached_cost=account.from_cache.cost,
+                retries=account.retries,
+            )
+            for purse, account in self._accounts.items()
+        }
+
+    def _account(self, purse: Purse) -> _Account:
+        return self._accounts.setdefault(purse, _Account())
+
+
+@dataclass(frozen=True)
+class _Counted:
+    ledger: Ledger
+    purse: Purse
+    client: Model
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        try:
+            completion = await self.client.complete(request)
+        except BudgetExhausted:
+            raise  # nothing was asked
+        except ModelUnavailable as error:
+            self.ledger.add_failure(self.purse, error.retries)
+            raise
+        except ModelError:
+            self.ledger.add_failure(self.purse, 0)
+            raise
+        self.ledger.add(self.purse, completion)
+        return completion

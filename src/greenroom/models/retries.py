@@ -1,0 +1,100 @@
+"""Asking again: after what may pass, not at once, and not for ever."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+import anyio
+
+from greenroom.models.faults import NO_TOKENS, Fault, Tokens
+from greenroom.models.types import Completion, ModelUnavailable
+
+BASE_SECONDS = 0.5
+LONGEST_BACKOFF = 20.0
+LONGEST_WAIT = 120.0
+"""The most that a provider's Retry-After is heeded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetryPolicy:
+    """How often and when an attempt is repeated; clock and sleep can be replaced."""
+
+    max_retries: int = 3
+    sleep: Callable[[float], Awaitable[None]] = anyio.sleep
+    clock: Callable[[], float] = time.time
+    draw: Callable[[], float] = random.random
+    """A number from 0 to 1."""
+
+    def wait(self, retry: int, retry_after: str | None) -> float:
+        """Seconds before the retry, counted from 1.
+
+        Full jitter spreads the calls that failed together; it is added to what the provider asks
+        for, so that they do not all come back in the same moment either.
+        """
+        backoff = self.draw() * min(LONGEST_BACKOFF, BASE_SECONDS * 2 ** (retry - 1))
+        asked = retry_after_seconds(retry_after, self.clock())
+        return backoff if asked is None else min(asked, LONGEST_WAIT) + backoff
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a question took so far; kept by whoever asks, as it counts even where no answer came."""
+
+    attempts: int = 0
+    wasted: Tokens = NO_TOKENS
+    """Tokens of answers that could not be used."""
+
+    @property
+    def retries(self) -> int:
+        """Attempts after the first."""
+        return max(self.attempts - 1, 0)
+
+
+async def answered(
+    attempt: Callable[[], Awaitable[Completion]], policy: RetryPolicy, tally: Tally, name: str
+) -> Completion:
+    """The first usable answer; ModelUnavailable where there is none after all retries.
+
+    `attempt` counts itself in the tally, once it really asks.
+    """
+    retries = 0
+    while True:
+        try:
+            return await attempt()
+        except Fault as error:
+            fault = error
+        tally.wasted += fault.tokens
+        if fault.final is not None:
+            raise fault.final
+        if retries >= policy.max_retries:
+            raise _unavailable(fault, retries, name)
+        retries += 1
+        await policy.sleep(policy.wait(retries, fault.retry_after))
+
+
+def retry_after_seconds(text: str | None, now: float) -> float | None:
+    """What a Retry-After header asks for: seconds, or an HTTP date; None if neither."""
+    if not text:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(text).timestamp() - now
+        except (ValueError, OverflowError):
+            return None
+    return None if math.isnan(seconds) else max(seconds, 0.0)
+
+
+def _unavailable(fault: Fault, retries: int, name: str) -> ModelUnavailable:
+    times = "1 retry" if retries == 1 else f"{retries} retries"
+    return ModelUnavailable(
+        f"{name} gave no usable answer after {times}: {fault.reason}",
+        retries=retries,
+        status=fault.status,
+    )

@@ -1,0 +1,119 @@
+"""Who is asked: an agent, a user or a judge, told from the messages alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import orjson
+
+from greenroom.domains.actions import RESPOND
+from greenroom.domains.domain import Domain
+from greenroom.rehearsal.actions import Reply, Spoiling, deeds_done, protocol_of, write_action
+from greenroom.rehearsal.asking import Asked, BadRequest
+from greenroom.rehearsal.plans import Plans
+from greenroom.rehearsal.schemas import action_schema, minimal_instance
+from greenroom.rehearsal.words import user_words
+
+Role = Literal["agent", "user", "judge"]
+
+MODELS: Final = ("oracle", "synthetic", "synthetic-0.5", "user", "judge")
+"""Names worth listing: any other plays as the oracle does."""
+
+VERDICT: Final = {"author": "agent", "fault_type": "other", "description": ""}
+"""A judge's answer where no schema says what it should look like."""
+
+_USER_PROMPT = re.compile(r"\byou are a (user|customer)\b", re.IGNORECASE)
+_JUDGE_PROMPT = (
+    re.compile(r"\bfaults?\b", re.IGNORECASE),
+    re.compile(r"\b(assign|classify|responsible)\b", re.IGNORECASE),
+)
+_REMEMBERED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Somebody's next line."""
+
+    role: Role
+    speak: Callable[[Spoiling | None], Reply]
+    acts: bool = False
+    """It is written as an action, so its tool's name and arguments can be spoiled."""
+
+
+class Cast:
+    """Everybody who can be asked about the tasks of a split."""
+
+    def __init__(self, domain: Domain, split: str, seed: int) -> None:
+        self._tasks = domain.tasks(split)
+        self._place = f"the {len(self._tasks)} tasks of {domain.name}, split {split}"
+        self._plans = Plans(domain, split, seed)
+        self._by_instruction: dict[str, int] = {}
+        for index, task in enumerate(self._tasks):
+            self._by_instruction.setdefault(task.instruction.strip(), index)
+        self._by_instruction.pop("", None)
+        self._longest_first = sorted(self._by_instruction, key=len, reverse=True)
+        self._by_prompt: dict[str, int | None] = {}
+
+    async def part(self, asked: Asked) -> Part:
+        """Whose turn it is; raises BadRequest where it is nobody's."""
+        model = asked.model.rpartition("/")[2]
+        if model == "judge" or (asked.schema and action_schema(asked.schema) is None):
+            return Part("judge", lambda _: Reply(_verdict(asked)))
+        task_index = None if model == "user" else self._agents_task(asked)
+        if task_index is not None:
+            return await self._agent(asked, task_index)
+        part = None if asked.tools else self._told_by_prompt(asked)
+        if part is None:
+            raise BadRequest(
+                f"This conversation is about none of {self._place}: an agent's first user message "
+                "has to be a task's instruction, and a user's system message has to contain one.",
+                code="unknown_task",
+            )
+        return part
+
+    def _told_by_prompt(self, asked: Asked) -> Part | None:
+        system = asked.system
+        is_user = _USER_PROMPT.search(system) is not None
+        if not is_user:
+            prompt = "\n".join([system, *asked.said_by("user")])
+            if prompt.rstrip().endswith("Classification:"):
+                # Tau Bench's verifying user asks whether what it wants to say is satisfactory.
+                return Part("judge", lambda _: Reply("true"))
+            if all(word.search(prompt) for word in _JUDGE_PROMPT):
+                return Part("judge", lambda _: Reply(_verdict(asked)))
+        task_index = self._users_task(system)
+        if task_index is None and not is_user:
+            return None
+        task = None if task_index is None else self._tasks[task_index]
+        return Part("user", lambda _: Reply(user_words(task, asked)))
+
+    async def _agent(self, asked: Asked, task_index: int) -> Part:
+        plan = await self._plans.plan(asked.model, task_index, asked.seed or 0)
+        action = plan.next_action(deeds_done(asked.messages))
+        protocol = protocol_of(asked)
+        acts = protocol in ("text", "structured") or (
+            protocol == "tools" and action.name != RESPOND
+        )
+        return Part("agent", lambda spoiled: write_action(action, asked, protocol, spoiled), acts)
+
+    def _agents_task(self, asked: Asked) -> int | None:
+        for text in asked.said_by("user"):
+            task_index = self._by_instruction.get(text.strip())
+            if task_index is not None:
+                return task_index
+        return None
+
+    def _users_task(self, prompt: str) -> int | None:
+        if prompt not in self._by_prompt:
+            if len(self._by_prompt) >= _REMEMBERED:
+                self._by_prompt.clear()
+            found = next((text for text in self._longest_first if text in prompt), None)
+            self._by_prompt[prompt] = None if found is None else self._by_instruction[found]
+        return self._by_prompt[prompt]
+
+
+def _verdict(asked: Asked) -> str:
+    return orjson.dumps(minimal_instance(asked.schema) if asked.schema else VERDICT).decode()

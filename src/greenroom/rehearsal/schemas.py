@@ -1,0 +1,100 @@
+"""The smallest value that fits a JSON schema: how a judge without an opinion answers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+Schema = dict[str, Any]
+
+_DEEPEST = 40
+_LONGEST = 100
+
+
+def minimal_instance(schema: Schema, root: Schema | None = None) -> Any:
+    """A value that fits: first choices, empty texts, least numbers, True.
+
+    `root` is the schema that references are looked up in, where it is another one.
+
+    >>> minimal_instance({"type": "object", "properties": {"a": {"enum": ["x", "y"]}}})
+    {'a': 'x'}
+    """
+    return _value(schema, schema if root is None else root, 0)
+
+
+def action_schema(schema: Schema) -> Schema | None:
+    """The part of a schema that describes an action, by its name and arguments, if there is one."""
+    for candidate in (schema, *_choices(schema)):
+        properties = _resolved(candidate, schema).get("properties")
+        if isinstance(properties, dict) and {"name", "arguments"} <= properties.keys():
+            return _resolved(candidate, schema)
+    return None
+
+
+def _value(schema: Schema, root: Schema, depth: int) -> Any:
+    schema = _resolved(schema, root)
+    for whole in ("const", "default"):
+        if whole in schema:
+            return schema[whole]
+    if schema.get("enum"):
+        return schema["enum"][0]
+    choices = _choices(schema)
+    if choices and depth < _DEEPEST:
+        return _value(choices[0], root, depth + 1)
+    return _of_type(schema, root, depth)
+
+
+def _of_type(schema: Schema, root: Schema, depth: int) -> Any:
+    kind: Any = schema.get("type", "object" if "properties" in schema else "string")
+    if isinstance(kind, list):
+        kind = cast("list[Any]", kind)[0]
+    match kind:
+        case "object":
+            return _object(schema, root, depth) if depth < _DEEPEST else {}
+        case "array":
+            least = min(_LONGEST, schema.get("minItems", 0)) if depth < _DEEPEST else 0
+            return [_value(schema.get("items", {}), root, depth + 1) for _ in range(least)]
+        case "integer" | "number":
+            return _number(schema, whole=kind == "integer")
+        case "boolean":
+            return True
+        case "null":
+            return None
+        case _:
+            return "-" * min(_LONGEST, schema.get("minLength", 0))
+
+
+def _object(schema: Schema, root: Schema, depth: int) -> Schema:
+    properties: Schema = schema.get("properties") or {}
+    required: list[str] = schema.get("required", list(properties))
+    return {name: _value(properties.get(name) or {}, root, depth + 1) for name in required}
+
+
+def _number(schema: Schema, *, whole: bool) -> float:
+    least = schema.get("minimum", schema.get("exclusiveMinimum", 0))
+    above = "exclusiveMinimum" in schema and "minimum" not in schema
+    if whole:
+        least = math.floor(least) + 1 if above else math.ceil(least)
+    elif above:
+        least = math.nextafter(least, math.inf)
+    most = schema.get("maximum", math.inf)
+    return min(least, most)
+
+
+def _choices(schema: Schema) -> list[Schema]:
+    return schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf") or []
+
+
+def _resolved(schema: Any, root: Schema) -> Schema:
+    for _ in range(_DEEPEST):
+        if not isinstance(schema, dict):  # true: anything fits
+            return {}
+        found = cast("Schema", schema)
+        reference = found.get("$ref")
+        if not isinstance(reference, str) or not reference.startswith("#"):
+            return found
+        schema = root
+        for part in reference.split("/")[1:]:
+            key = part.replace("~1", "/").replace("~0", "~")
+            schema = cast("Schema", schema).get(key) if isinstance(schema, dict) else None
+    return {}

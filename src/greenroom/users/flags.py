@@ -1,0 +1,86 @@
+"""What is odd about a simulated user: signs that an episode may say little about its agent."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from greenroom.domains.actions import RESPOND, STOP
+
+if TYPE_CHECKING:
+    from greenroom.domains.environment import Step
+
+ENDED_BEFORE_AGENT_ACTED: Final = "ended_before_agent_acted"
+"""It stopped although the agent had not called a single tool."""
+REPEATED_ITSELF: Final = "repeated_itself"
+"""It said the same thing twice in a row, or three times in all."""
+STOP_INSIDE_SENTENCE: Final = "stop_inside_sentence"
+"""It stopped with other words around the stop sign."""
+EMPTY_MESSAGE: Final = "empty_message"
+"""It said nothing."""
+
+_SAME_THING_TOO_OFTEN: Final = 3
+
+
+def conversation_flags(
+    opening: str, replies: Sequence[str], agent_actions_before_each: Sequence[int]
+) -> list[str]:
+    """The flags of a conversation, in a fixed order, each at most once.
+
+    For each reply, `agent_actions_before_each` says how many tools the agent called before it,
+    since the reply before that or since the beginning: both will do.
+    """
+    if len(replies) != len(agent_actions_before_each):
+        raise ValueError("Every reply needs the number of tool calls before it.")
+    messages = [opening, *replies]
+    flags = {
+        ENDED_BEFORE_AGENT_ACTED: _ended_too_early(messages, [0, *agent_actions_before_each]),
+        REPEATED_ITSELF: _repeats(messages),
+        STOP_INSIDE_SENTENCE: any(_stops_inside_sentence(message) for message in messages),
+        EMPTY_MESSAGE: not all(message.strip() for message in messages),
+    }
+    return [name for name, raised in flags.items() if raised]
+
+
+def flags_of_steps(opening: str, steps: Iterable[Step]) -> list[str]:
+    """The flags of an episode as it was played."""
+    replies: list[str] = []
+    calls_before_each: list[int] = []
+    calls = 0
+    for step in steps:
+        if step.invalid is not None:
+            continue
+        if step.action.name == RESPOND:
+            replies.append(step.observation)
+            calls_before_each.append(calls)
+        else:
+            calls += 1
+    return conversation_flags(opening, replies, calls_before_each)
+
+
+def _ended_too_early(messages: Sequence[str], calls_before_each: Sequence[int]) -> bool:
+    for message, calls in zip(messages, calls_before_each, strict=True):
+        if calls:
+            return False
+        if STOP in message:
+            return True
+    return False
+
+
+def _repeats(messages: Sequence[str]) -> bool:
+    said = [_normalised(message) for message in messages]
+    twice_running = any(one and one == next_one for one, next_one in pairwise(said))
+    counts = Counter(words for words in said if words)
+    return twice_running or any(count >= _SAME_THING_TOO_OFTEN for count in counts.values())
+
+
+def _normalised(message: str) -> str:
+    """The words without case, spacing and punctuation; without words, the message as it is."""
+    return " ".join(re.findall(r"\w+", message.casefold())) or message.strip()
+
+
+def _stops_inside_sentence(message: str) -> bool:
+    return STOP in message and re.search(r"\w", message.replace(STOP, " ")) is not None

@@ -1,0 +1,127 @@
+"""The command `greenroom identify`, with a judge that is made up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from greenroom.cli import identify
+from greenroom.errors import UnknownName
+from greenroom.judging import load_judgements
+from greenroom.judging.run import MakeModel
+from greenroom.models import FakeModel, ModelSettings, ModelUnavailable
+from greenroom.reports.tau_bench import tau_bench_rows, write_tau_bench
+from greenroom.store import EpisodeRecord, open_store
+from tests.analysis.episodes import cancel, episode
+from tests.store.samples import sample_episode, sample_run
+
+VERDICT = json.dumps({"description": "It took #W2.", "author": "agent", "kind": "other"})
+Command = Callable[..., Any]
+
+
+def episodes() -> list[EpisodeRecord]:
+    failed = [
+        episode([cancel("#W1")], [cancel("#W2")], task_index=0, trial=trial) for trial in (0, 1)
+    ]
+    return [*failed, sample_episode(1, 0)]
+
+
+@pytest.fixture
+def judge(monkeypatch: pytest.MonkeyPatch) -> FakeModel:
+    model = FakeModel([VERDICT])
+
+    @asynccontextmanager
+    async def opened(settings: ModelSettings) -> AsyncGenerator[MakeModel]:
+        yield lambda _, ledger: ledger.model("judge", model)
+
+    monkeypatch.setattr(identify, "open_judge", opened)
+    return model
+
+
+@pytest.fixture
+def command(judge: FakeModel) -> Command:
+    app = typer.Typer()
+    identify.register(app)
+    runner = CliRunner()
+
+    def run(*arguments: str) -> Any:
+        return runner.invoke(app, [*arguments, "--judge-model", "wise"])
+
+    return run
+
+
+@pytest.fixture
+def stored() -> None:
+    store = open_store()
+    store.create_run(sample_run())
+    store.add_episodes("id-sample", episodes())
+    store.close()
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_run_is_judged_once_and_the_judgements_are_kept(
+    command: Command, judge: FakeModel
+) -> None:
+    first = command("sample")
+    assert first.exit_code == 0, first.output
+    assert "2 of 2 failures judged by wise" in first.output
+    assert "task 0, trial 0: agent, other" in first.output
+    assert "It took #W2." in first.output
+    store = open_store()
+    assert len(load_judgements(store.engine, "id-sample", judge="wise")) == 2
+    store.close()
+    asked = len(judge.requests)
+    assert command("sample").output.count("agent, other") == 2
+    assert len(judge.requests) == asked
+    command("sample", "--again", "--max-failures", "1")
+    assert len(judge.requests) == asked + 2
+
+
+@pytest.mark.usefixtures("stored")
+def test_what_has_no_verdict_is_asked_again(command: Command, judge: FakeModel) -> None:
+    judge.answers = [ModelUnavailable("gone")]
+    broken = command("sample")
+    assert "Without a verdict: 2" in broken.output
+    assert "ModelUnavailable: gone" in broken.output
+    judge.answers = [VERDICT]
+    assert "2 of 2 failures judged" in command("sample").output
+
+
+@pytest.mark.usefixtures("judge")
+def test_a_result_file_is_judged_and_nothing_is_kept(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    write_tau_bench(path, tau_bench_rows(sample_run(), episodes()))
+    result = command(str(path), "--env", "retail", "--json", "--max-failures", "1")
+    shown = json.loads(result.stdout)
+    assert (shown["source"], shown["episodes"], shown["failures"]) == ("results.json", 3, 2)
+    assert shown["summary"]["by_author"] == {"agent": 1}
+    assert [one["kind"] for one in shown["judgements"]] == ["other"]
+
+
+@pytest.mark.usefixtures("stored")
+def test_the_policy_of_the_run_is_shown(command: Command, judge: FakeModel) -> None:
+    command("sample")
+    assert "Be kind." in judge.requests[0].messages[1]["content"]
+
+
+def test_no_failures(command: Command) -> None:
+    store = open_store()
+    store.create_run(sample_run())
+    store.close()
+    assert "No failures to judge" in command("sample").output
+
+
+def test_an_unknown_run(command: Command) -> None:
+    assert isinstance(command("nothing").exception, UnknownName)
+
+
+def test_the_name_of_a_judge() -> None:
+    assert identify.judge_name(ModelSettings(model="m", provider="local")) == "local/m"
+    assert identify.judge_name(ModelSettings(model="m")) == "m"

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import anyio
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from greenroom.domains.actions import STOP
+from greenroom.errors import InputError
+from greenroom.models import (
+    ChatMessage,
+    Completion,
+    ContextWindowExceeded,
+    FakeModel,
+    ModelError,
+    ModelUnavailable,
+)
+from greenroom.users import UserContext, prompts
+from greenroom.users.llm import LlmUser, strategy, without_reasoning
+from greenroom.users.react import ReactUser
+from greenroom.users.reflection import ReflectionUser
+from greenroom.users.verify import VerifyUser
+
+pytestmark = pytest.mark.anyio
+
+INSTRUCTION = "You are Ada Byron. You want lamp {7} back in stock, or else a refund."
+
+
+def heard(text: str) -> ChatMessage:
+    return {"role": "user", "content": text}
+
+
+def said(text: str) -> ChatMessage:
+    return {"role": "assistant", "content": text}
+
+
+async def test_the_conversation_is_asked_for_from_the_users_side() -> None:
+    model = FakeModel(["Hello, a lamp please.", "Number 7.", STOP])
+    user = LlmUser(model, seed=5)
+    assert await user.open(INSTRUCTION) == "Hello, a lamp please."
+    assert await user.reply("Which one?") == "Number 7."
+    assert await user.reply("Done.") == STOP
+    system: ChatMessage = {"role": "system", "content": prompts.part(INSTRUCTION)}
+    opened = [system, heard("Hi! How can I help you today?")]
+    asked = [*opened, said("Hello, a lamp please."), heard("Which one?")]
+    assert [request.messages for request in model.requests] == [
+        opened,
+        asked,
+        [*asked, said("Number 7."), heard("Done.")],
+    ]
+    assert {request.seed for request in model.requests} == {5}
+
+
+async def test_the_first_message_is_asked_for_once_and_with_the_instruction() -> None:
+    model = FakeModel(["Hello."])
+    await LlmUser(model).open(INSTRUCTION)
+    (request,) = model.requests
+    assert INSTRUCTION in request.messages[0]["content"]
+
+
+def test_the_prompt_has_the_rules_and_the_instruction() -> None:
+    prompt = prompts.part(INSTRUCTION)
+    assert prompt.endswith(f"Your brief:\n{INSTRUCTION}")
+    for rule in ("one short message", "step by step", "Make up no", "own words", STOP):
+        assert rule in prompt
+
+
+async def test_a_new_conversation_remembers_nothing_of_the_one_before() -> None:
+    model = FakeModel(["one", "two", "three"])
+    user = LlmUser(model, greeting="Yes?")
+    await user.open("first")
+    await user.reply("something")
+    await user.open("second")
+    assert model.requests[-1].messages == [
+        {"role": "system", "content": prompts.part("second")},
+        heard("Yes?"),
+    ]
+
+
+async def test_an_empty_answer_is_asked_for_again_once() -> None:
+    model = FakeModel(["  \n", "Hello."])
+    user = LlmUser(model)
+    assert await user.open(INSTRUCTION) == "Hello."
+    first, second = (request.messages for request in model.requests)
+    assert second == prompts.with_direction(first, prompts.REMINDER)
+    await user.reply("Yes?")
+    assert model.requests[-1].messages == [*first, said("Hello."), heard("Yes?")]
+
+
+@pytest.mark.parametrize("nothing", ["", " \n ", "<think>hm</think>", {"content": None}])
+async def test_two_empty_answers_are_an_error_of_the_model(nothing: str | ChatMessage) -> None:
+    model = FakeModel([nothing])
+    with pytest.raises(ModelUnavailable, match="gave an empty answer twice"):
+        await LlmUser(model).open(INSTRUCTION)
+    assert len(model.requests) == 2
+
+
+async def test_errors_of_the_model_pass_through_and_leave_the_conversation_as_it_was() -> None:
+    model = FakeModel(["Hello.", ContextWindowExceeded("too long"), "Number 7."])
+    user = LlmUser(model)
+    await user.open(INSTRUCTION)
+    with pytest.raises(ContextWindowExceeded):
+        await user.reply("Which one?")
+    assert await user.reply("Which one?") == "Number 7."
+    assert model.requests[2].messages == model.requests[1].messages
+
+
+async def test_an_agents_empty_message_is_not_passed_on_as_nothing() -> None:
+    model = FakeModel(["Hello."])
+    user = LlmUser(model)
+    await user.open(INSTRUCTION)
+    await user.reply(" ")
+    assert model.requests[-1].messages[-1] == heard(prompts.SILENCE)
+
+
+async def test_nobody_replies_before_the_conversation_is_open() -> None:
+    with pytest.raises(RuntimeError, match="open the conversation"):
+        await LlmUser(FakeModel(["Hello."])).reply("Hi")
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("<think>a\nb</think>\n\nHi", "Hi"),
+        ("forgot to open it</think>Hi", "Hi"),
+        ("<THINKING>a <think>b</think> c</thinking> Hi", "Hi"),
+        ("Hi <think>never closed", "Hi"),
+        ("I think so", "I think so"),
+    ],
+)
+def test_reasoning_between_tags_is_left_out(text: str, rest: str) -> None:
+    assert without_reasoning(text) == rest
+
+
+async def test_a_stop_in_the_reasoning_is_none() -> None:
+    model = FakeModel([f"<think>Not yet {STOP}.</think>Hello."])
+    assert await ReactUser(model).open(INSTRUCTION) == "Hello."
+
+
+def test_a_user_of_the_strategy_needs_a_model() -> None:
+    with pytest.raises(InputError, match="The llm user is played by a language model"):
+        strategy.create(UserContext())
+    assert isinstance(strategy.create(UserContext(FakeModel(["Hi"]), seed=1)), LlmUser)
+
+
+LABELS = ["Thought:", "User Response:", "Reflection:", "Verdict: reject", "Verdict: accept"]
+PIECES = st.sampled_from([*LABELS, STOP, "<think>", "</think>", "\n", "\n\n", " ", "**", "hello"])
+ANSWERS = st.one_of(
+    st.lists(st.one_of(PIECES, st.text(max_size=5)), max_size=8).map("".join),
+    st.sampled_from([{"content": None}, {"content": [{"type": "text"}]}, {"role": "assistant"}]),
+    st.just(Completion(message={"role": "assistant", "content": None, "tool_calls": [{}]})),
+    st.sampled_from([ModelUnavailable("gone"), ContextWindowExceeded("long")]),
+)
+
+
+@given(
+    st.sampled_from([LlmUser, ReactUser, VerifyUser, ReflectionUser]),
+    st.lists(ANSWERS, min_size=1, max_size=6),
+)
+def test_a_user_says_something_or_its_model_is_at_fault(
+    kind: type[LlmUser], answers: list[Completion | ChatMessage | str | Exception]
+) -> None:
+    async def converse() -> list[str]:
+        user = kind(FakeModel(answers))
+        return [await user.open("x"), await user.reply("y"), await user.reply("")]
+
+    try:
+        messages = anyio.run(converse)
+    except ModelError:
+        return
+    assert all(message.strip() for message in messages)
