@@ -19,6 +19,9 @@ RESPOND: Final = "respond"
 STOP: Final = "###STOP###"
 """The user ends the conversation by saying this anywhere in a message."""
 
+NOTICE: Final = "Your last reply could not be used: "
+"""How an agent is told, in the user's place, that its reply came to nothing: no step was taken."""
+
 _API_OUTPUT = "API output: "
 
 
@@ -97,6 +100,8 @@ def _native_steps(messages: Sequence[Message]) -> Iterator[SpokenStep]:
         following = messages[place + 1 :]
         if not message.tool_calls:
             answer = following[0].text if following and following[0].role == "user" else None
+            if _is_notice(answer):
+                continue
             yield SpokenStep(RESPOND, {"content": message.text}, answer)
             continue
         # Tau Bench runs the first of several calls only; a call that ran has an answer behind it.
@@ -115,7 +120,12 @@ def _leading_tool_messages(messages: Sequence[Message]) -> Iterator[Message]:
 
 
 def _has_text_actions(messages: Sequence[Message]) -> bool:
-    return any(m.role == "assistant" and "Action:" in m.text for m in messages)
+    spoken = [message.text for message in messages if message.role == "assistant"]
+    return any("Action:" in text or _written_action(text)[0] != RESPOND for text in spoken)
+
+
+def _is_notice(answer: str | None) -> bool:
+    return answer is not None and answer.startswith(NOTICE)
 
 
 def _text_steps(messages: Sequence[Message]) -> Iterator[SpokenStep]:
@@ -126,6 +136,8 @@ def _text_steps(messages: Sequence[Message]) -> Iterator[SpokenStep]:
         text = message.text.split("Action:")[-1].strip()
         following = messages[place + 1] if place + 1 < len(messages) else None
         answer = following.text if following is not None and following.role == "user" else None
+        if _is_notice(answer):
+            continue
         name, kwargs = _written_action(text)
         if answer is not None and name != RESPOND:
             answer = answer.removeprefix(_API_OUTPUT)
@@ -136,8 +148,9 @@ def _written_action(text: str) -> tuple[str, dict[str, Any]]:
     said: tuple[str, dict[str, Any]] = RESPOND, {"content": text}
     try:
         written: Any = json.loads(text)
+        written = written.get("action", written)  # as replies that are held to a schema wrap it
         name, kwargs = written["name"], written["arguments"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return said
     if isinstance(name, str) and isinstance(kwargs, dict):
         return name, cast("dict[str, Any]", kwargs)

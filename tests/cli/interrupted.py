@@ -23,7 +23,7 @@ def slow_down(ready: Path) -> None:
             async def play(self, stage: Stage) -> None:
                 if context.task_index > 30:
                     await anyio.Path(ready).touch()
-                    await anyio.sleep(0.5)
+                    await anyio.sleep(0.1)
                 await agent.play(stage)
 
         return Slow()

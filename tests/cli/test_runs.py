@@ -218,6 +218,29 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert open_store().run("long").status == "complete"
 
 
+def test_a_run_is_watched_from_another_process(greenroom: Greenroom, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.cli.interrupted", str(tmp_path / "ready")]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while not (tmp_path / "ready").exists() and process.poll() is None:
+        pass
+    watched = greenroom("runs", "watch", "long", "--interval", 0.05)
+    process.communicate(timeout=60)
+    assert watched.status == 0
+    assert watched.out == "long is complete: 288 of 288 episodes have a result\n"
+    assert "long: 288/288 (pass^1 1.00)" in watched.err
+
+
+def test_a_run_that_stands_still_is_told(greenroom: Greenroom) -> None:
+    from greenroom.benchmark import check_config, start_run
+
+    start_run(open_store(), check_config({"end_index": 3}), name="asleep")
+    result = greenroom("runs", "watch", "asleep")
+    assert (result.status, result.out) == (
+        1,
+        "asleep is interrupted: 0 of 3 episodes have a result\n",
+    )
+
+
 def test_tau_benchs_command_line(tmp_path: Path) -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, str(ROOT / "run.py"), *arguments]

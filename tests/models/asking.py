@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from greenroom.models import ModelClient, ModelRequest, ModelSettings, RetryPolicy
@@ -29,7 +29,8 @@ class Naps:
 
 
 def settings_for(stub: StubServer, **changes: Any) -> ModelSettings:
-    return ModelSettings(**{"model": "m", "api_base": stub.api_base, "timeout": 10.0} | changes)
+    plain = ModelSettings(model="m", api_base=stub.api_base, timeout=10.0)
+    return replace(plain, **changes)
 
 
 @asynccontextmanager

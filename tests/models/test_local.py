@@ -80,7 +80,8 @@ def model_of(engine: FakeEngine, **options: Any) -> LocalModel:
 
 
 def ask(model: LocalModel, **request: Any) -> Completion:
-    return anyio.run(model.complete, ModelRequest(**({"messages": HELLO} | request)))
+    fields: dict[str, Any] = {"messages": HELLO}
+    return anyio.run(model.complete, ModelRequest(**(fields | request)))
 
 
 def test_an_answer_with_its_tokens() -> None:
@@ -274,6 +275,6 @@ def test_a_real_model_answers_by_a_schema() -> None:
     assert second.cached_prompt_tokens > 0
     with pytest.raises(ContextWindowExceeded):
         ask(model, messages=[{"role": "user", "content": "word " * 5000}])
+    nonsense = {"name": "v", "schema": {"type": "nonsense"}}
     with pytest.raises(InputError, match="cannot be asked this"):
-        nonsense = {"name": "v", "schema": {"type": "nonsense"}}
         ask(model, response_format={"type": "json_schema", "json_schema": nonsense})

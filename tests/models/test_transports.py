@@ -39,7 +39,7 @@ CALL = {
     "type": "function",
     "function": {"name": "get_order", "arguments": '{"order_id": "#W1"}'},
 }
-TOOL = {
+TOOL: dict[str, Any] = {
     "type": "function",
     "function": {"name": "get_order", "parameters": {"type": "object", "properties": {}}},
 }
@@ -130,9 +130,7 @@ async def test_arguments_that_are_no_text_become_text(stub: StubServer) -> None:
 
 
 @pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
-async def test_what_may_pass_is_tried_again(
-    stub: StubServer, transport: str, status: int
-) -> None:
+async def test_what_may_pass_is_tried_again(stub: StubServer, transport: str, status: int) -> None:
     stub.replies = [fails(status), fails(status), answers("at last")]
     completion = await ask(stub, transport)
     assert (completion.text, completion.retries) == ("at last", 2)
@@ -268,7 +266,10 @@ async def test_a_large_question_is_sent_whole(stub: StubServer) -> None:
     [
         ({}, None),
         ({"OPENAI_API_KEY": "sk-one-two"}, "Bearer sk-one-two"),
-        ({"OPENAI_API_KEY": "sk-one-two", "GREENROOM_API_KEY": "three-four\n"}, "Bearer three-four"),
+        (
+            {"OPENAI_API_KEY": "sk-one-two", "GREENROOM_API_KEY": "three-four\n"},
+            "Bearer three-four",
+        ),
     ],
 )
 async def test_the_key_of_a_server_of_ones_own(

@@ -115,12 +115,12 @@ class Player:
     async def _do_what_is_written(self, environment: Environment, text: str) -> None:
         try:
             written = json.loads(text.rpartition("Action:")[2])
+            arguments: Any = written["arguments"]
+            if self.protocol == "structured-text":
+                arguments = json.loads(arguments)
         except ValueError as error:
             self.messages.append({"role": "user", "content": f"Error: no JSON: {error}"})
             return
-        arguments: Any = written["arguments"]
-        if self.protocol == "structured-text":
-            arguments = json.loads(arguments)
         step = await environment.step(Action(written["name"], arguments))
         prefix = "" if written["name"] == RESPOND else "API output: "
         self.messages.append({"role": "user", "content": prefix + step.observation})

@@ -16,13 +16,11 @@ import orjson
 
 from greenroom.errors import InputError
 from greenroom.models import ModelRequest
+from greenroom.trajectories import NOTICE
 
 if TYPE_CHECKING:
     from greenroom.agents.strategies import AgentContext, Stage
     from greenroom.models import ChatMessage, Completion
-
-NOTICE: Final = "Your last reply could not be used: "
-"""Begins every message by which a model is told that its reply led to nothing."""
 
 OPTIONS: Final[Mapping[str, str]] = {
     "unusable_limit": "how many unusable replies in a row end the episode (default 5)"

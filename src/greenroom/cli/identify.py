@@ -216,7 +216,8 @@ def _print(title: str, failures: int, judgements: Sequence[FaultJudgement], exam
         return
     summary = summarise(judgements)
     heading = f"{title}: {summary.judged} of {failures} failures judged by {judgements[0].model}"
-    table = Table(title=heading, title_justify="left")
+    out.print(heading, markup=False, soft_wrap=True)
+    table = Table()
     table.add_column("At fault")
     table.add_column("Episodes", justify="right")
     table.add_column("Share", justify="right")

@@ -40,7 +40,11 @@ def pull(
     out.print(f"{pulled.name} is in {pulled.path} ({pulled.size / 1e6:.0f} MB)", soft_wrap=True)
     if engine_version() is None:
         out.print("Its engine is still missing: pip install 'greenroom\\[local]'")
-    out.print(f"Use it as --model {pulled.name} --model-provider local")
+    out.print("Use it with --judge-model-provider local, for example:")
+    out.print(
+        f"  greenroom identify RUN --judge-model {pulled.name} --judge-model-provider local",
+        markup=False,
+    )
 
 
 @app.command("list")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
 from typing import TYPE_CHECKING
 
 import typer
@@ -11,7 +11,10 @@ from greenroom.cli.output import console, progress
 
 if TYPE_CHECKING:
     from greenroom.benchmark import PreparedRun
+    from greenroom.benchmark.casting import Cast
     from greenroom.store import EpisodeRecord, RunRecord, Store
+
+OUT_OF_BUDGET = 3
 
 
 def play_and_report(
@@ -24,29 +27,25 @@ def play_and_report(
     from greenroom.models import BudgetExhausted
     from greenroom.reports.build import build_report
 
-    finished = {(s.task_index, s.trial): s.reward == 1.0 for s in store.summaries(run.id)}
-
-    def note(advance: Callable[[str], None], record: EpisodeRecord) -> None:
-        finished[record.task_index, record.trial] = record.reward == 1.0
-        advance(f"pass^1 {sum(finished.values()) / len(finished):.2f}")
-
+    standing = Standing(store, run)
     left = run.planned - len(store.finished(run.id))
     try:
         with progress(run.name, left, shown=not json) as advance:
 
-            async def play() -> None:
-                await play_run(
-                    store, run, prepared, on_episode=lambda record: note(advance, record)
-                )
+            def note(record: EpisodeRecord) -> None:
+                standing.add(record)
+                advance(str(standing))
 
-            anyio.run(play)
+            anyio.run(
+                lambda: play_run(store, run, prepared, on_episode=note, on_cast=standing.meet)
+            )
     except KeyboardInterrupt:
         _say_how_to_go_on(store, run, "Stopped", f"greenroom resume {run.name}")
         raise typer.Exit(130) from None
     except BudgetExhausted as spent:
         again = f"greenroom resume {run.name} --max-cost ... (or --max-tokens-total ...)"
         _say_how_to_go_on(store, run, str(spent).rstrip("."), again)
-        raise typer.Exit(3) from None
+        raise typer.Exit(OUT_OF_BUDGET) from None
     report = build_report(store, store.run(run.name))
     if json:
         from greenroom.reports.json_report import render_json
@@ -57,6 +56,47 @@ def play_and_report(
 
     print_report(report, console())
     _say_what_next(report.run)
+
+
+class Standing:
+    """How a run stands while it is being played, in a line: pass^1, money, calls and limits."""
+
+    def __init__(self, store: Store, run: RunRecord) -> None:
+        counted = [s for s in store.summaries(run.id) if s.reward is not None]
+        self._solved = sum(summary.reward == 1.0 for summary in counted)
+        self._counted = len(counted)
+        self._cast: Cast | None = None
+        self._start = time.monotonic()
+
+    def add(self, record: EpisodeRecord) -> None:
+        """Count an episode that has ended; one that broke says nothing about the agent."""
+        if record.reward is not None:
+            self._counted += 1
+            self._solved += record.reward == 1.0
+
+    def meet(self, cast: Cast) -> None:
+        """Get to know the models whose counters are shown."""
+        self._cast = cast
+
+    def __str__(self) -> str:
+        parts = [f"pass^1 {self._solved / self._counted:.2f}"] if self._counted else []
+        clients = [c for c in (self._cast.agent, self._cast.user) if c] if self._cast else []
+        if self._cast is not None and clients:
+            counters = [client.counters for client in clients]
+            calls = sum(counter.calls for counter in counters)
+            hits = sum(counter.cache_hits for counter in counters)
+            retries = sum(counter.retries for counter in counters)
+            limits = [counter.limit for counter in counters if counter.limit is not None]
+            if self._cast.budget.cost:
+                parts.append(f"${self._cast.budget.cost:.2f}")
+            parts.append(f"{calls / max(time.monotonic() - self._start, 1e-9):.0f} calls/s")
+            if retries:
+                parts.append(f"{retries} retries")
+            if hits:
+                parts.append(f"{hits} from cache")
+            if limits:
+                parts.append(f"limit {min(limits)}")
+        return ", ".join(parts)
 
 
 def _say_how_to_go_on(store: Store, run: RunRecord, why: str, command: str) -> None:

@@ -11,12 +11,16 @@ import typer
 
 from greenroom.cli.options import Json, Run
 from greenroom.cli.output import console, print_json
+from greenroom.cli.watch import watch
 from greenroom.files import write_whole
 
 if TYPE_CHECKING:
     from greenroom.reports.report import Report
 
 app = typer.Typer(help="List, show, export and delete runs.", no_args_is_help=True)
+
+
+app.command()(watch)
 
 
 class Format(StrEnum):

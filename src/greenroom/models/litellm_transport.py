@@ -160,6 +160,8 @@ def _imported() -> Any:
             ) from error
         # Its classes are built when they are first used, and warn about themselves then.
         litellm.ModelResponse().model_dump()
+    warnings.filterwarnings("ignore", module=r"litellm(\.|$)")
+    warnings.filterwarnings("ignore", message="Pydantic serializer warnings")
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.turn_off_message_logging = True

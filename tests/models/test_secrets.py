@@ -1,0 +1,82 @@
+"""A key goes to the provider, and nowhere else."""
+
+from __future__ import annotations
+
+import traceback
+
+import pytest
+
+from greenroom.errors import GreenroomError
+from greenroom.models import Ledger, ModelSettings, endpoint_of
+from tests.models.asking import QUESTION, Naps, client_for, settings_for
+from tests.models.stub_server import (
+    Reply,
+    StubServer,
+    answers,
+    fails,
+    json_reply,
+    text_reply,
+)
+
+pytestmark = pytest.mark.anyio
+
+KEY = "sk-planted-0123456789abcdef"
+ECHOES = [
+    *[fails(status, f"bad key {KEY} given") for status in (400, 401, 403, 404, 422, 429, 500)],
+    fails(400, f"context length of {KEY}"),
+    fails(400, KEY, "content_filter"),
+    # Cut for display in the middle of the key.
+    fails(500, "x" * 290 + KEY),
+    text_reply(f"<html>Authorization: Bearer {KEY}</html>"),
+    json_reply({"error": KEY}),
+    json_reply({"error": {"message": KEY, "code": 502}}),
+    json_reply({"message": KEY}, 400),
+    json_reply([KEY], 500),
+]
+
+
+@pytest.mark.parametrize("transport", ["direct", "litellm"])
+@pytest.mark.parametrize("reply", ECHOES)
+@pytest.mark.parametrize("planted", [KEY, f" {KEY}\n"])
+async def test_no_error_holds_the_key(
+    stub: StubServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    transport: str,
+    reply: Reply,
+    planted: str,
+) -> None:
+    monkeypatch.setenv("GREENROOM_API_KEY", planted)
+    stub.replies = [reply]
+    async with client_for(stub, transport=transport, retries=Naps().policy(1)) as client:
+        with pytest.raises(GreenroomError) as caught:
+            await client.for_episode("agent", Ledger()).complete(QUESTION)
+    assert stub.headers[0]["Authorization"] == f"Bearer {KEY}"
+    shown = "".join(traceback.format_exception(caught.value))
+    shown += "".join(capfd.readouterr())
+    assert KEY[:12] not in shown
+
+
+async def test_a_key_that_cannot_be_sent_is_not_shown(
+    stub: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GREENROOM_API_KEY", "sk-plänted-key")
+    stub.replies = [answers()]
+    async with client_for(stub) as client:
+        with pytest.raises(GreenroomError, match="GREENROOM_API_KEY is no key") as caught:
+            await client.for_episode("agent", Ledger()).complete(QUESTION)
+    assert "plänted" not in str(caught.value)
+
+
+async def test_a_password_in_an_address_is_not_shown(stub: StubServer) -> None:
+    address = stub.api_base.replace("http://", "http://someone:hidden-word@")
+    assert "hidden-word" not in endpoint_of(ModelSettings(model="m", api_base=address)).name
+    stub.replies = [fails(500)]
+    async with client_for(stub, settings_for(stub, api_base=address)) as client:
+        with pytest.raises(GreenroomError) as caught:
+            await client.for_episode("agent", Ledger()).complete(QUESTION)
+    assert stub.headers[0]["Authorization"].startswith("Basic ")
+    assert "hidden-word" not in str(caught.value)
+    with pytest.raises(GreenroomError) as caught:
+        endpoint_of(ModelSettings(model="m", api_base="ftp://someone:hidden-word@host"))
+    assert "hidden-word" not in str(caught.value)
