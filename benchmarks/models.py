@@ -116,7 +116,9 @@ def _beside_floor(*, trials: int, concurrency: int, latency: float, at_most: flo
     )
 
 
-def _play(data: Path, api_base: str, *, trials: int, concurrency: int) -> Played:
+def _play(
+    data: Path, api_base: str, *, tasks: int = TASKS, trials: int = 1, concurrency: int = 1
+) -> Played:
     config = check_config(
         {
             "agent_strategy": "tool-calling",
@@ -126,7 +128,7 @@ def _play(data: Path, api_base: str, *, trials: int, concurrency: int) -> Played
             "user_model": "user",
             "user_api_base": api_base,
             "data": str(data),
-            "end_index": TASKS,
+            "end_index": tasks,
             "num_trials": trials,
             "max_concurrency": concurrency,
         }
@@ -166,8 +168,8 @@ def _pack() -> Generator[tuple[Path, str]]:
         yield OFFICIAL_DATA.resolve(), where
         return
     with tempfile.TemporaryDirectory() as folder:
-        write_pack(domain.pack, Path(folder) / "retail")
-        yield Path(folder) / "retail", where
+        write_pack(Path(folder) / "pack", [domain.pack])
+        yield Path(folder) / "pack", where
 
 
 @contextmanager
@@ -178,7 +180,9 @@ def _server(data: Path, latency: float) -> Generator[str]:
     ) as process:
         try:
             assert process.stdout is not None
-            yield _address(process.stdout)
+            api_base = _address(process.stdout)
+            _play(data, api_base, tasks=1)  # what happens once, on either side, stays outside
+            yield api_base
         finally:
             process.terminate()
 

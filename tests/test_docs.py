@@ -4,6 +4,8 @@ A fenced block's first word says what becomes of it; words behind it say more.
 
     python, console     run in the page's own directory, in the order of the page
     ... file=PATH       written to that path instead of being run, whatever the first word is
+    ... server          run while `greenroom model-server` serves retail, with its address in the
+                        place of http://127.0.0.1:8400
     console official    run only where the official data is at hand, as $GREENROOM_DATA
     anything else       left alone
 
@@ -19,14 +21,18 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from greenroom.domains import load_domain
+from greenroom.rehearsal import running_server
 from greenroom.store.schema import metadata
 from tests.cli.running import Greenroom
 
@@ -38,6 +44,11 @@ PAGES = [
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 DATA = "$GREENROOM_DATA"
+SERVER = "http://127.0.0.1:8400"
+KEYS = ("GREENROOM_API_KEY", "GREENROOM_TOKEN", "OPENAI_API_KEY")
+
+Address = Callable[[Path | None], str]
+"""The address of a scripted model server for retail, with the built-in data or that of a pack."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,12 @@ class Block:
     @property
     def official(self) -> bool:
         return "official" in self.marks
+
+    def with_server(self, address: Address, data: Path | None = None) -> Block:
+        """The block as it is run: where it talks to a server, with the address of one."""
+        if "server" not in self.marks:
+            return self
+        return replace(self, text=self.text.replace(SERVER, address(data)))
 
 
 def blocks(page: Path) -> list[Block]:
@@ -81,21 +98,39 @@ def greenroom(capsys: pytest.CaptureFixture[str]) -> Greenroom:
 
 
 @pytest.fixture
+def address() -> Generator[Address]:
+    """Scripted model servers, started when they are first asked for."""
+    with ExitStack() as running:
+
+        @cache
+        def start(data: Path | None) -> str:
+            return running.enter_context(running_server(load_domain("retail", data))).address
+
+        yield start
+
+
+@pytest.fixture
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The directory in which a page is followed."""
     directory = tmp_path / "page"
     directory.mkdir()
     monkeypatch.chdir(directory)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user-cache"))
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "path", [str(directory), *sys.path])
     return directory
 
 
 @pytest.mark.parametrize("page", pages_with(official=False))
-def test_what_a_page_shows_works(page: Path, directory: Path, greenroom: Greenroom) -> None:
+def test_what_a_page_shows_works(
+    page: Path, directory: Path, greenroom: Greenroom, address: Address
+) -> None:
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks(page):
         if block.official:
             continue
+        block = block.with_server(address)
         if block.file is not None:
             write(directory, block.file, block.text)
         elif block.language == "python":
@@ -110,11 +145,12 @@ def test_what_a_page_shows_works(page: Path, directory: Path, greenroom: Greenro
 @pytest.mark.usefixtures("directory")
 @pytest.mark.parametrize("page", pages_with(official=True))
 def test_what_a_page_shows_on_official_data(
-    page: Path, official_data: Path, greenroom: Greenroom
+    page: Path, official_data: Path, greenroom: Greenroom, address: Address
 ) -> None:
+    data = official_data.resolve()
     for block in blocks(page):
         if block.official:
-            follow(block, greenroom, official_data.resolve())
+            follow(block.with_server(address, data), greenroom, data)
 
 
 def write(directory: Path, name: str, text: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import anyio
 import pytest
 from anyio.lowlevel import checkpoint
@@ -104,33 +106,24 @@ async def test_after_a_cut_nobody_enters_until_enough_have_left() -> None:
 
 async def test_a_place_is_not_lost_when_whoever_waits_for_it_gives_up() -> None:
     limit = AdaptiveLimit(1)
-    release = anyio.Event()
     served: list[str] = []
 
-    async def hold() -> None:
+    async def want(name: str) -> None:
         async with limit:
-            await release.wait()
+            served.append(name)
 
-    async def want(name: str, scope: anyio.CancelScope) -> None:
-        with scope:
-            async with limit:
-                served.append(name)
-
-    first, second, third = (anyio.CancelScope() for _ in range(3))
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(hold)
-        await anyio.wait_all_tasks_blocked()
-        for name, scope in (("first", first), ("second", second), ("third", third)):
-            tasks.start_soon(want, name, scope)
-            await anyio.wait_all_tasks_blocked()
-        first.cancel()
-        await anyio.wait_all_tasks_blocked()
-        assert limit.waiting == 2
-        # The second is given the place and called off before it can take it.
-        release.set()
-        await checkpoint()
-        second.cancel()
-    assert "third" in served
+    await limit.__aenter__()
+    first, second, third = [asyncio.create_task(want(name)) for name in ("1", "2", "3")]
+    await anyio.wait_all_tasks_blocked()
+    first.cancel()
+    await anyio.wait_all_tasks_blocked()
+    assert limit.waiting == 2
+    # The second is given the place, and called off before it can take it.
+    await limit.__aexit__()
+    assert (limit.in_flight, limit.waiting) == (1, 1)
+    second.cancel()
+    await asyncio.wait([first, second, third])
+    assert served == ["3"]
     assert (limit.in_flight, limit.waiting) == (0, 0)
 
 

@@ -18,6 +18,7 @@ from greenroom.models import (
     transport_name,
 )
 from greenroom.models.litellm_transport import litellm_name
+from greenroom.models.payloads import openai_parameters
 from tests.models.asking import QUESTION, Naps, client_for, settings_for
 from tests.models.stub_server import (
     Reply,
@@ -259,6 +260,49 @@ async def test_a_large_question_is_sent_whole(stub: StubServer) -> None:
         question = ModelRequest(messages=[{"role": "user", "content": text}])
         await client.for_episode("agent", Ledger()).complete(question)
     assert stub.asked[0]["messages"][0]["content"] == text
+
+
+async def test_after_closing_it_can_be_asked_again(stub: StubServer, transport: str) -> None:
+    stub.replies = [answers()]
+    async with client_for(stub, transport=transport) as one:
+        for _ in range(2):
+            async with client_for(stub, transport=transport) as two:
+                await two.for_episode("agent", Ledger()).complete(QUESTION)
+            await one.for_episode("agent", Ledger()).complete(QUESTION)
+        await one.close()
+        await one.for_episode("agent", Ledger()).complete(QUESTION)
+    assert len(stub.asked) == 5
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"model": "gpt-4o"}, {"temperature": 0.0, "max_completion_tokens": 9}),
+        ({"model": "o3-mini"}, {"max_completion_tokens": 9}),
+        (
+            {"model": "gpt-5-mini", "reasoning_effort": "low"},
+            {"max_completion_tokens": 9, "reasoning_effort": "low"},
+        ),
+        ({"model": "gpt-5-chat-latest"}, {"temperature": 0.0, "max_completion_tokens": 9}),
+    ],
+)
+def test_what_openai_calls_its_parameters(
+    settings: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    asked = openai_parameters(ModelSettings(**settings, max_tokens=9), QUESTION)
+    assert asked == {"messages": QUESTION.messages} | expected
+
+
+async def test_a_proxy_is_used_except_on_this_machine(
+    stub: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    stub.replies = [answers()]
+    await ask(stub, "direct")
+    elsewhere = settings_for(stub, api_base="http://models.invalid/v1")
+    with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:9"):
+        await ask(stub, "direct", elsewhere)
 
 
 @pytest.mark.parametrize(

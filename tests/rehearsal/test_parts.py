@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from greenroom.domains.actions import STOP
 from greenroom.domains.tasks import Task
 from greenroom.rehearsal import RunningServer, running_server
-from greenroom.rehearsal.schemas import minimal_instance
+from greenroom.rehearsal.schemas import action_places, minimal_instance
 from greenroom.rehearsal.words import GO_AHEAD, GREETING
 from tests.domains.small import TASKS, small_domain
 from tests.rehearsal.playing import ACT, action_format
@@ -107,7 +107,7 @@ def test_the_judge_fits_the_schema(server: RunningServer) -> None:
     judged = [{"role": "user", "content": f"Who failed? The task was: {INSTRUCTION}"}]
     for messages in (judged, OPENING, [USER]):
         verdict = orjson.loads(said(server, messages, response_format=wanted))
-        assert verdict == {"author": "agent", "fault_type": "wrong_tool", "description": ""}
+        assert verdict == {"author": "agent", "fault_type": "wrong_tool", "description": "-"}
 
 
 def test_the_judge_without_a_schema(server: RunningServer) -> None:
@@ -133,8 +133,8 @@ def test_the_judge_without_a_schema(server: RunningServer) -> None:
         ({"type": "array", "items": {"enum": ["a"]}}, []),
         ({"type": "array", "items": {"enum": ["a"]}, "minItems": 2}, ["a", "a"]),
         ({"properties": {"a": {"type": "object"}, "b": True}, "required": ["a"]}, {"a": {}}),
-        ({"properties": {"a": True}}, {"a": ""}),
-        ({}, ""),
+        ({"properties": {"a": True}}, {"a": "-"}),
+        ({}, "-"),
     ],
 )
 def test_the_smallest_value_of_a_schema(schema: dict[str, Any], value: Any) -> None:
@@ -147,8 +147,9 @@ def test_the_smallest_value_of_a_schema(schema: dict[str, Any], value: Any) -> N
 def test_schemas_without_an_end_have_one() -> None:
     endless = {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}
     assert minimal_instance(endless)
-    assert minimal_instance({"$ref": "#"}) == ""
-    assert minimal_instance({"$ref": "#/$defs/missing/part"}) == ""
+    assert list(action_places({"anyOf": [{"$ref": "#"}, {"$ref": "#"}]})) == []
+    assert minimal_instance({"$ref": "#"}) == "-"
+    assert minimal_instance({"$ref": "#/$defs/missing/part"}) == "-"
 
 
 def test_an_exclusive_least_number() -> None:

@@ -22,6 +22,13 @@ DONE = [*OPENING, CALLED, {"role": "tool", "tool_call_id": "call_1", "content": 
 CLOSING = "All done. For your records: 10."
 
 
+def nested(depth: int) -> Any:
+    value: Any = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 def test_a_completion_has_all_that_clients_rely_on(server: RunningServer) -> None:
     first, second = ask(server), ask(server, messages=DONE, model="gpt-4o")
     assert first.status == 200
@@ -121,6 +128,8 @@ def test_the_openai_client_understands_answers_and_streams(server: RunningServer
             "not valid",
         ),
         (request(model="synthetic-0.5-0.1-3"), "synthetic-CHANCE"),
+        (request(tools=[{"a": nested(300)}]), "cannot be written down"),
+        (request(messages=[{"role": "user", "content": nested(300)}]), "cannot be written down"),
         (request(model="synthetic-2"), "synthetic-CHANCE"),
         (request(messages=[{"role": "user", "content": None}]), "none of the 3 tasks"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,7 +77,7 @@ def send(
 
 
 def _bytes(body: Any) -> bytes:
-    return body if isinstance(body, bytes) else orjson.dumps(body)
+    return body if isinstance(body, bytes) else json.dumps(body).encode()
 
 
 def ask(server: RunningServer, **changes: Any) -> Answer:

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
-from platformdirs import user_cache_path
 
 from greenroom.agents import AgentContext, AgentStrategy
 from greenroom.benchmark.config import RunConfig
+from greenroom.domains.caches import cache_root
 from greenroom.domains.environment import SimulatedUser
 from greenroom.errors import InputError
 from greenroom.models import Model, ModelSettings
 from greenroom.models.budgets import Budget
 from greenroom.models.cache import AnswerCache
 from greenroom.models.client import ModelClient
+from greenroom.models.endpoints import endpoint_of
 from greenroom.models.limits import EndpointLimits
 from greenroom.models.prices import Prices
 from greenroom.models.purses import Ledger
@@ -57,7 +58,7 @@ class Cast:
 
 def answer_cache() -> AnswerCache:
     """The answers that models gave before, in the user's cache."""
-    return AnswerCache(user_cache_path("greenroom", appauthor=False) / "answers.db")
+    return AnswerCache(cache_root() / "answers.db")
 
 
 def clear_answers() -> None:
@@ -96,11 +97,10 @@ def make_cast(
 
     def client(settings: ModelSettings) -> ModelClient:
         # Agent and user share a limit where they share an endpoint.
-        endpoint = settings.api_base or settings.provider or settings.model
         return ModelClient(
             settings,
             transport=config.transport,
-            limit=limits.of(endpoint),
+            limit=limits.of(endpoint_of(settings).name),
             cache=cache,
             prices=prices,
             budget=budget,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import typing
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -38,6 +38,7 @@ OnEpisode = Callable[[EpisodeRecord], None]
 
 _FIRST_WAIT_SECONDS = 0.2
 _LONGEST_WAIT_SECONDS = 10.0
+_LAST_ROUNDS = 2
 
 
 def start_run(
@@ -134,7 +135,7 @@ async def _play_all(
 ) -> None:
     config = prepared.config
     writer = EpisodeWriter(store, run.id, config.max_concurrency)
-    pending = _pending(run, finished)
+    pending = iter(_pending(run, prepared, finished))
     busy = min(config.max_concurrency, run.planned)
 
     async def work() -> None:
@@ -156,11 +157,20 @@ async def _play_all(
         writer.close()
 
 
-def _pending(run: RunRecord, finished: set[EpisodeKey]) -> Iterator[EpisodeKey]:
-    for trial in range(run.num_trials):
-        for task_index in run.task_indices:
-            if (task_index, trial) not in finished:
-                yield task_index, trial
+def _pending(run: RunRecord, prepared: PreparedRun, finished: set[EpisodeKey]) -> list[EpisodeKey]:
+    pending = [
+        (task_index, trial)
+        for trial in range(run.num_trials)
+        for task_index in run.task_indices
+        if (task_index, trial) not in finished
+    ]
+    at_once = prepared.config.max_concurrency
+    if at_once == 1:
+        return pending
+    # What is left for the end is what all wait for: of the last rounds the longest go first.
+    domain, last = prepared.domain, max(len(pending) - _LAST_ROUNDS * at_once, 0)
+    tasks = {task: len(domain.task(task, run.task_split).actions) for task, _ in pending[last:]}
+    return pending[:last] + sorted(pending[last:], key=lambda key: -tasks[key[0]])
 
 
 async def _finished_episode(

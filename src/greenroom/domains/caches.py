@@ -12,11 +12,15 @@ from greenroom.errors import DataError
 CACHE_VARIABLE = "GREENROOM_CACHE"
 
 
-def pack_cache() -> Path:
-    """The directory of the pulled packs: in the user's cache, or below GREENROOM_CACHE."""
+def cache_root() -> Path:
+    """Where things are kept that can be had again: GREENROOM_CACHE, or the user's cache."""
     chosen = os.environ.get(CACHE_VARIABLE)
-    root = Path(chosen) if chosen else user_cache_path("greenroom", appauthor=False)
-    return root / "packs"
+    return Path(chosen) if chosen else user_cache_path("greenroom", appauthor=False)
+
+
+def pack_cache() -> Path:
+    """The directory of the pulled packs."""
+    return cache_root() / "packs"
 
 
 def pulled_packs() -> list[str]:

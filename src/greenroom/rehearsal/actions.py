@@ -14,7 +14,7 @@ import orjson
 from greenroom.domains.actions import RESPOND, Action
 from greenroom.rehearsal.asking import Asked, ChatMessage, text_of
 from greenroom.rehearsal.plans import Deed, deed
-from greenroom.rehearsal.schemas import action_schema, minimal_instance
+from greenroom.rehearsal.schemas import DEEPEST_ACTION, ActionPlace, action_places, minimal_instance
 
 Protocol = Literal["tools", "text", "structured", "talk"]
 """How an agent acts; one that only talks was given no way to act at all."""
@@ -23,6 +23,7 @@ Spoiling = Literal["wrong-tool", "bad-arguments"]
 
 _ACTION = "Action:"
 _THOUGHT = "Thought:"
+_HERE = "arguments-go-here"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +105,21 @@ def _written(text: str) -> Deed:
     text = text.rpartition(_ACTION)[2].strip()
     if text.startswith("{"):
         try:
-            action: Any = orjson.loads(text)
+            action = _named(orjson.loads(text))
             return deed(str(action["name"]), _arguments(action["arguments"]))
         except (KeyError, TypeError, ValueError):
             pass
     return deed(RESPOND, {"content": text})
+
+
+def _named(value: dict[str, Any]) -> dict[str, Any]:
+    """The action in an object, which may lie further in."""
+    for _ in range(DEEPEST_ACTION):
+        if "name" in value:
+            break
+        inner = [_members(item) for item in value.values() if isinstance(item, dict)]
+        value = inner[0] if inner else value
+    return value
 
 
 def _arguments(value: Any) -> dict[str, Any]:
@@ -136,21 +147,25 @@ def write_action(
         number = sum(message["role"] == "assistant" for message in asked.messages) + 1
         return Reply(call=ToolCall(f"call_{number}", name, arguments))
     if protocol == "structured":
-        return Reply(_structured(name, arguments, asked.schema or {}))
+        return Reply(_structured(action.name, name, arguments, asked.schema or {}))
     written = f'{{"name": {orjson.dumps(name).decode()}, "arguments": {arguments}}}'
     thought = f"{_THOUGHT}\nThis is the next step.\n" if _THOUGHT in asked.system else ""
     return Reply(f"{thought}{_ACTION}\n{written}")
 
 
-def _structured(name: str, arguments: str, schema: dict[str, Any]) -> str:
-    fitting = action_schema(schema) or {}
-    properties: dict[str, Any] = fitting.get("properties", {})
-    as_text = properties.get("arguments", {}).get("type") == "string"
-    rest: dict[str, Any] = minimal_instance({"type": "object", **fitting}, schema)
-    written = {key: orjson.dumps(value).decode() for key, value in rest.items()}
-    written["name"] = orjson.dumps(name).decode()
-    written["arguments"] = orjson.dumps(arguments).decode() if as_text else arguments
-    return "{" + ", ".join(f'"{key}": {value}' for key, value in written.items()) + "}"
+def _structured(action: str, name: str, arguments: str, schema: dict[str, Any]) -> str:
+    places = list(action_places(schema)) or [ActionPlace({"type": "object", "properties": {}})]
+    place = next((one for one in places if one.takes(action)), places[0])
+    as_text = place.arguments_are_text
+    value: dict[str, Any] = minimal_instance(place.schema, schema)
+    value |= {"name": name, "arguments": arguments if as_text else _HERE}
+    for key, outer in reversed(place.around):
+        value = {**_members(minimal_instance(outer, schema)), key: value}
+    return orjson.dumps(value).decode().replace(f'"{_HERE}"', arguments)
+
+
+def _members(value: Any) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _speaks(asked: Asked) -> bool:

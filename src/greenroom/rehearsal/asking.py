@@ -38,12 +38,8 @@ class Asked:
     seed: int | None
     max_tokens: int | None
     stop: tuple[str, ...]
-
-    @property
-    def prompt_tokens(self) -> int:
-        """Four characters of JSON are a token."""
-        size = len(orjson.dumps(self.messages))
-        return (size + len(orjson.dumps(self.tools)) if self.tools else size) // 4
+    prompt_tokens: int
+    """Four characters of the messages' and tools' JSON are a token."""
 
     @property
     def system(self) -> str:
@@ -81,10 +77,11 @@ def read_request(body: bytes) -> Asked:
         raise BadRequest("The request should be a JSON object.")
     given = cast("dict[str, Any]", value)
     options = given.get("stream_options")
+    messages, tools = _messages(given.get("messages")), _tools(given)
     return Asked(
         model=_model(given.get("model")),
-        messages=_messages(given.get("messages")),
-        tools=_tools(given),
+        messages=messages,
+        tools=tools,
         schema=_schema(given.get("response_format")),
         stream=given.get("stream") is True,
         include_usage=isinstance(options, dict)
@@ -92,7 +89,15 @@ def read_request(body: bytes) -> Asked:
         seed=_count(given, "seed"),
         max_tokens=_count(given, "max_completion_tokens") or _count(given, "max_tokens"),
         stop=_stop(given.get("stop")),
+        prompt_tokens=(len(_json(messages)) + (len(_json(tools)) if tools else 0)) // 4,
     )
+
+
+def _json(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except orjson.JSONEncodeError as error:  # what was read as JSON can only be nested too deeply
+        raise BadRequest(f"The request cannot be written down again: {error}.") from error
 
 
 def _model(value: Any) -> str:
@@ -132,7 +137,7 @@ def _schema(value: Any) -> dict[str, Any] | None:
     schema: Any = cast("dict[str, Any]", named).get("schema") if isinstance(named, dict) else None
     if not isinstance(schema, dict):
         raise BadRequest("response_format names a json_schema but brings no schema.")
-    problem = _schema_problem(orjson.dumps(schema))
+    problem = _schema_problem(_json(schema))
     if problem is not None:
         raise BadRequest(f"The schema in response_format is not valid: {problem}.")
     return cast("dict[str, Any]", schema)
@@ -144,6 +149,8 @@ def _schema_problem(schema: bytes) -> str | None:
         Draft202012Validator.check_schema(orjson.loads(schema))
     except SchemaError as error:
         return str(error.message)
+    except RecursionError:
+        return "it is nested too deeply"
     return None
 
 

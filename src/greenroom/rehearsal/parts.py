@@ -14,7 +14,7 @@ from greenroom.domains.domain import Domain
 from greenroom.rehearsal.actions import Reply, Spoiling, deeds_done, protocol_of, write_action
 from greenroom.rehearsal.asking import Asked, BadRequest
 from greenroom.rehearsal.plans import Plans
-from greenroom.rehearsal.schemas import action_schema, minimal_instance
+from greenroom.rehearsal.schemas import action_places, minimal_instance
 from greenroom.rehearsal.words import user_words
 
 Role = Literal["agent", "user", "judge"]
@@ -22,14 +22,20 @@ Role = Literal["agent", "user", "judge"]
 MODELS: Final = ("oracle", "synthetic", "synthetic-0.5", "user", "judge")
 """Names worth listing: any other plays as the oracle does."""
 
-VERDICT: Final = {"author": "agent", "fault_type": "other", "description": ""}
+VERDICT: Final = {"description": "-", "author": "agent", "kind": "other", "fault_type": "other"}
 """A judge's answer where no schema says what it should look like."""
 
-_USER_PROMPT = re.compile(r"\byou are a (user|customer)\b", re.IGNORECASE)
+_USER_PROMPT = re.compile(r"\byou are (?:a|the) (?:user|customer)\b", re.IGNORECASE)
 _JUDGE_PROMPT = (
     re.compile(r"\bfaults?\b", re.IGNORECASE),
-    re.compile(r"\b(assign|classify|responsible)\b", re.IGNORECASE),
+    re.compile(r"\b(?:at fault|assign|classify|responsible)\b", re.IGNORECASE),
 )
+_REVIEWS = (
+    (re.compile(r"Classification:\s*\Z"), "true"),
+    (re.compile(r"^Verdict: ", re.MULTILINE), "Reason: It fits.\nVerdict: accept"),
+)
+"""How verifying users ask whether what they want to say will do: Tau Bench's and our own."""
+
 _REMEMBERED = 10_000
 
 
@@ -60,8 +66,8 @@ class Cast:
     async def part(self, asked: Asked) -> Part:
         """Whose turn it is; raises BadRequest where it is nobody's."""
         model = asked.model.rpartition("/")[2]
-        if model == "judge" or (asked.schema and action_schema(asked.schema) is None):
-            return Part("judge", lambda _: Reply(_verdict(asked)))
+        if model == "judge" or (asked.schema and not any(action_places(asked.schema))):
+            return _words("judge", _verdict(asked))
         task_index = None if model == "user" else self._agents_task(asked)
         if task_index is not None:
             return await self._agent(asked, task_index)
@@ -79,16 +85,16 @@ class Cast:
         is_user = _USER_PROMPT.search(system) is not None
         if not is_user:
             prompt = "\n".join([system, *asked.said_by("user")])
-            if prompt.rstrip().endswith("Classification:"):
-                # Tau Bench's verifying user asks whether what it wants to say is satisfactory.
-                return Part("judge", lambda _: Reply("true"))
+            for question, consent in _REVIEWS:
+                if question.search(prompt):
+                    return _words("judge", consent)
             if all(word.search(prompt) for word in _JUDGE_PROMPT):
-                return Part("judge", lambda _: Reply(_verdict(asked)))
+                return _words("judge", _verdict(asked))
         task_index = self._users_task(system)
         if task_index is None and not is_user:
             return None
         task = None if task_index is None else self._tasks[task_index]
-        return Part("user", lambda _: Reply(user_words(task, asked)))
+        return _words("user", user_words(task, asked))
 
     async def _agent(self, asked: Asked, task_index: int) -> Part:
         plan = await self._plans.plan(asked.model, task_index, asked.seed or 0)
@@ -113,6 +119,10 @@ class Cast:
             found = next((text for text in self._longest_first if text in prompt), None)
             self._by_prompt[prompt] = None if found is None else self._by_instruction[found]
         return self._by_prompt[prompt]
+
+
+def _words(role: Role, text: str) -> Part:
+    return Part(role, lambda _: Reply(text))
 
 
 def _verdict(asked: Asked) -> str:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, cast
 
 Schema = dict[str, Any]
+
+DEEPEST_ACTION: Final = 3
+"""How many objects and choices may lie around an action."""
 
 _DEEPEST = 40
 _LONGEST = 100
 
 
 def minimal_instance(schema: Schema, root: Schema | None = None) -> Any:
-    """A value that fits: first choices, empty texts, least numbers, True.
+    """A value that fits: first choices, a dash for texts, least numbers, True.
 
     `root` is the schema that references are looked up in, where it is another one.
 
@@ -22,13 +27,46 @@ def minimal_instance(schema: Schema, root: Schema | None = None) -> Any:
     return _value(schema, schema if root is None else root, 0)
 
 
-def action_schema(schema: Schema) -> Schema | None:
-    """The part of a schema that describes an action, by its name and arguments, if there is one."""
-    for candidate in (schema, *_choices(schema)):
-        properties = _resolved(candidate, schema).get("properties")
-        if isinstance(properties, dict) and {"name", "arguments"} <= properties.keys():
-            return _resolved(candidate, schema)
-    return None
+@dataclass(frozen=True)
+class ActionPlace:
+    """Where in a schema an action is described, by its name and arguments."""
+
+    schema: Schema
+    around: tuple[tuple[str, Schema], ...] = ()
+    """The objects that it lies in, from the outermost in, each with its key there."""
+
+    @property
+    def arguments_are_text(self) -> bool:
+        """Whether the arguments are wanted as a text that holds JSON."""
+        return self._property("arguments").get("type") == "string"
+
+    def takes(self, name: str) -> bool:
+        """Whether the action may have this name."""
+        wanted = self._property("name")
+        return wanted.get("const", name) == name and name in wanted.get("enum", [name])
+
+    def _property(self, name: str) -> Schema:
+        found: Any = self.schema["properties"].get(name)
+        return cast("Schema", found) if isinstance(found, dict) else {}
+
+
+def action_places(schema: Schema) -> Iterator[ActionPlace]:
+    """Every place of a schema where an action fits."""
+    return _places(schema, schema, (), DEEPEST_ACTION)
+
+
+def _places(
+    schema: Schema, root: Schema, around: tuple[tuple[str, Schema], ...], depth: int
+) -> Iterator[ActionPlace]:
+    schema = _resolved(schema, root)
+    properties: Schema = schema.get("properties", {})
+    if {"name", "arguments"} <= properties.keys():
+        yield ActionPlace(schema, around)
+    elif depth > 0:
+        for choice in _choices(schema):
+            yield from _places(choice, root, around, depth - 1)
+        for key, inner in properties.items():
+            yield from _places(inner, root, (*around, (key, schema)), depth - 1)
 
 
 def _value(schema: Schema, root: Schema, depth: int) -> Any:
@@ -61,7 +99,7 @@ def _of_type(schema: Schema, root: Schema, depth: int) -> Any:
         case "null":
             return None
         case _:
-            return "-" * min(_LONGEST, schema.get("minLength", 0))
+            return "-" * min(_LONGEST, max(1, schema.get("minLength", 1)))
 
 
 def _object(schema: Schema, root: Schema, depth: int) -> Schema:
