@@ -115,7 +115,6 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     directory = tmp_path / "page"
     directory.mkdir()
     monkeypatch.chdir(directory)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user-cache"))
     for name in KEYS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "path", [str(directory), *sys.path])

@@ -63,7 +63,7 @@ def test_the_command_serves_until_it_is_stopped(number: signal.Signals) -> None:
         assert said(server_at(line), [prompt]) == "Hello, I need some help."
         out, err = stopped(process, number)
         assert (process.returncode, err) == (0, "")
-        assert "OPENAI_API_KEY=any" in out
+        assert "--model oracle --api-base http://127.0.0.1:" in out
         assert out.endswith("Answered 1 requests, 0 of them with a fault.\n")
 
 
@@ -74,7 +74,7 @@ def test_the_command_takes_its_token_from_the_environment() -> None:
         allowed = send(server, "/v1/models", headers={"Authorization": "Bearer sesame"})
         assert allowed.json["data"][0]["id"] == "oracle"
         out, err = stopped(process, signal.SIGINT)
-        assert "$GREENROOM_TOKEN" in out
+        assert "OPENAI_API_KEY=$GREENROOM_TOKEN greenroom run" in out
         assert "sesame" not in line + out + err
 
 

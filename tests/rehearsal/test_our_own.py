@@ -65,7 +65,7 @@ async def reward(
     )
     environment = Environment(domain, user, max_steps=60)
     await environment.reset(index)
-    await find_strategy(agent).create(context).play(Stage(environment))
+    await find_strategy(agent, context.options).create(context).play(Stage(environment))
     return environment.reward.value if environment.reward else 0.0
 
 

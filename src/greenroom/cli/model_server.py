@@ -80,10 +80,10 @@ def model_server(
 
     def announce(server: RunningServer) -> None:
         typer.echo(f"Serving {title}, at {server.api_base}")
-        key = f"${TOKEN_VARIABLE}" if settings.token else "any"
+        key = f"OPENAI_API_KEY=${TOKEN_VARIABLE} " if settings.token else ""
         typer.echo(
-            f"Models: oracle, synthetic-0.8, user. Try it:\n  OPENAI_API_KEY={key} "
-            f"OPENAI_BASE_URL={server.api_base} python your_pipeline.py\n"
+            f"Models: oracle, synthetic-0.8, user, judge. Try it:\n  {key}greenroom run "
+            f"--agent-strategy tool-calling --model oracle --api-base {server.api_base}\n"
             f"Counters: {server.address}/stats. Ctrl-C ends it."
         )
 

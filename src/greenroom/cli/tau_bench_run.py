@@ -49,6 +49,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add("--shuffle", type=int, default=0, help="1 to shuffle the tasks")
     add("--user-strategy", default="llm", help="llm, react, verify, reflection or human")
     add("--few-shot-displays-path", help="a JSON Lines file of few-shot displays")
+    add("--api-base", help="an OpenAI-compatible server for the agent's model")
+    add("--user-api-base", help="an OpenAI-compatible server for the user's model")
     add("--data", help="a pack directory, or the name of a pulled pack")
     return parser.parse_args(arguments)
 
@@ -64,11 +66,14 @@ def play(flags: argparse.Namespace) -> None:
     from greenroom.reports.tau_bench import result_file_name, tau_bench_rows, write_tau_bench
     from greenroom.store import open_store
 
+    options = parse_agent_options(flags.agent_option)
+    if flags.few_shot_displays_path:
+        options["few_shot_displays_path"] = flags.few_shot_displays_path
     ids = parse_task_ids(" ".join(flags.task_ids)) if flags.task_ids else None
     scripted = not load_strategy(flags.agent_strategy).needs_model
     fields: dict[str, Any] = {
         "agent_strategy": flags.agent_strategy,
-        "agent_options": parse_agent_options(flags.agent_option),
+        "agent_options": options,
         "env": flags.env,
         "data": flags.data or os.environ.get("GREENROOM_DATA"),
         "task_split": flags.task_split,
@@ -80,8 +85,12 @@ def play(flags: argparse.Namespace) -> None:
         "max_concurrency": flags.max_concurrency,
         "seed": flags.seed,
         "model": flags.model,
+        "model_provider": flags.model_provider,
+        "api_base": flags.api_base,
         "temperature": flags.temperature,
         "user_model": None if scripted else flags.user_model,
+        "user_model_provider": flags.user_model_provider,
+        "user_api_base": flags.user_api_base,
         "user_strategy": "scripted" if scripted else flags.user_strategy,
     }
     store = open_store()
