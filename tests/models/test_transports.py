@@ -309,7 +309,7 @@ async def test_a_proxy_is_used_except_on_this_machine(
     ("variables", "header"),
     [
         ({}, None),
-        ({"OPENAI_API_KEY": "sk-one-two"}, "Bearer sk-one-two"),
+        ({"OPENAI_API_KEY": "sk-one-two"}, None),
         (
             {"OPENAI_API_KEY": "sk-one-two", "GREENROOM_API_KEY": "three-four\n"},
             "Bearer three-four",

@@ -28,7 +28,7 @@ UNPRICED = {"agent": Usage(calls=7, prompt_tokens=9000, completion_tokens=600, c
 
 def stored(domain: Domain, episode: Episode) -> EpisodeRecord:
     """An episode as it is stored: with prices, and the same time whenever it is played."""
-    record = episode_record(domain, episode, split="test", seed=10)
+    record = episode_record(domain, episode, split="test")
     changes = {
         "started_at": START + timedelta(seconds=episode.task_index),
         "seconds": 2.5 + len(episode.steps),

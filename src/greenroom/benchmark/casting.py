@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,12 +14,21 @@ from greenroom.benchmark.config import RunConfig
 from greenroom.domains.caches import cache_root
 from greenroom.domains.environment import SimulatedUser
 from greenroom.errors import InputError
-from greenroom.models import Model, ModelSettings
+from greenroom.models import (
+    ContentFiltered,
+    ContextWindowExceeded,
+    Model,
+    ModelSettings,
+    ModelUnavailable,
+    Purse,
+)
 from greenroom.models.budgets import Budget
 from greenroom.models.cache import AnswerCache
 from greenroom.models.client import ModelClient
 from greenroom.models.endpoints import endpoint_of
 from greenroom.models.limits import EndpointLimits
+from greenroom.models.local import PROVIDER as LOCAL
+from greenroom.models.local import LocalModel
 from greenroom.models.prices import Prices
 from greenroom.models.purses import Ledger
 from greenroom.users import UserContext, UserStrategy, find_user_strategy
@@ -27,15 +38,15 @@ from greenroom.users import UserContext, UserStrategy, find_user_strategy
 class Cast:
     """Who takes part in a run besides the agent's own code."""
 
-    agent: ModelClient | None
-    user: ModelClient | None
+    agent: ModelClient | LocalModel | None
+    user: ModelClient | LocalModel | None
     user_strategy: UserStrategy
     budget: Budget
     cache: AnswerCache | None
 
     def agent_model(self, ledger: Ledger, scope: str, seed: int) -> Model | None:
         """The agent's model for one episode, paid from the agent's purse."""
-        return self.agent.for_episode("agent", ledger, scope, seed) if self.agent else None
+        return _for_episode(self.agent, "agent", ledger, scope, seed)
 
     def create_user(
         self, strategy: AgentStrategy, context: AgentContext, ledger: Ledger, scope: str
@@ -44,16 +55,51 @@ class Cast:
         if strategy.create_user is not None:
             return strategy.create_user(context)
         seed = context.episode_seed
-        model = self.user.for_episode("user", ledger, scope, seed) if self.user else None
-        return self.user_strategy.create(UserContext(model=model, seed=seed))
+        model = _for_episode(self.user, "user", ledger, scope, seed)
+        return _GuardedUser(self.user_strategy.create(UserContext(model=model, seed=seed)))
+
+    @property
+    def clients(self) -> list[ModelClient]:
+        """The clients whose counters tell how the run goes."""
+        return [c for c in (self.agent, self.user) if isinstance(c, ModelClient)]
 
     async def close(self) -> None:
         """Give back what is open."""
-        for client in (self.agent, self.user):
-            if client is not None:
-                await client.close()
+        for client in self.clients:
+            await client.close()
         if self.cache is not None:
             self.cache.close()
+
+
+class _GuardedUser:
+    """A user whose model's limits are not held against the agent."""
+
+    def __init__(self, user: SimulatedUser) -> None:
+        self._user = user
+
+    async def open(self, instruction: str) -> str:
+        with _not_the_agents_fault():
+            return await self._user.open(instruction)
+
+    async def reply(self, content: str) -> str:
+        with _not_the_agents_fault():
+            return await self._user.reply(content)
+
+
+@contextmanager
+def _not_the_agents_fault() -> Generator[None]:
+    try:
+        yield
+    except (ContextWindowExceeded, ContentFiltered) as error:
+        raise ModelUnavailable(f"The simulated user's model: {error}") from error
+
+
+def _for_episode(
+    source: ModelClient | LocalModel | None, purse: Purse, ledger: Ledger, scope: str, seed: int
+) -> Model | None:
+    if isinstance(source, ModelClient):
+        return source.for_episode(purse, ledger, scope, seed)
+    return ledger.model(purse, source) if source is not None else None
 
 
 def answer_cache() -> AnswerCache:
@@ -95,7 +141,9 @@ def make_cast(
     cache = answer_cache() if config.cache else None
     limits = EndpointLimits(config.max_concurrency)
 
-    def client(settings: ModelSettings) -> ModelClient:
+    def client(settings: ModelSettings) -> ModelClient | LocalModel:
+        if settings.provider == LOCAL or settings.model.startswith(f"{LOCAL}/"):
+            return LocalModel.from_settings(settings)
         # Agent and user share a limit where they share an endpoint.
         return ModelClient(
             settings,

@@ -15,6 +15,7 @@ from greenroom.domains.environment import MAX_STEPS
 from greenroom.domains.packs import DEFAULT_SPLIT
 from greenroom.domains.tasks import select_tasks
 from greenroom.errors import InputError
+from greenroom.users import find_user_strategy
 
 Count = Annotated[int, Field(ge=1)]
 
@@ -70,6 +71,8 @@ class PreparedRun:
     domain: Domain
     strategy: AgentStrategy
     task_indices: list[int]
+    interactive: bool = False
+    """A person takes part: one episode at a time."""
 
 
 def check_config(fields: Mapping[str, Any]) -> RunConfig:
@@ -102,4 +105,7 @@ def prepare_run(config: RunConfig) -> PreparedRun:
         for name, value in config.agent_options.items()
     }
     config = config.model_copy(update={"agent_options": options})
-    return PreparedRun(config, domain, strategy, indices)
+    interactive = find_user_strategy(config.user_strategy).interactive
+    if interactive:
+        config = config.model_copy(update={"max_concurrency": 1})
+    return PreparedRun(config, domain, strategy, indices, interactive)

@@ -19,7 +19,9 @@ from greenroom.cli import (
     data,
     errors,
     generate,
+    identify,
     model_server,
+    models,
     replay,
     run,
     runs,
@@ -37,12 +39,13 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (run, compare, errors, replay, conformance, generate, model_server):
+for module in (run, compare, errors, identify, replay, conformance, generate, model_server):
     module.register(app)
 for name, group in (
     ("runs", runs.app),
     ("tasks", tasks.app),
     ("agents", agents.app),
+    ("models", models.app),
     ("data", data.app),
     ("store", store.app),
 ):

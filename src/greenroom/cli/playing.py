@@ -30,7 +30,8 @@ def play_and_report(
     standing = Standing(store, run)
     left = run.planned - len(store.finished(run.id))
     try:
-        with progress(run.name, left, shown=not json) as advance:
+        # A person who plays the user needs the terminal for themselves.
+        with progress(run.name, left, shown=not json and not prepared.interactive) as advance:
 
             def note(record: EpisodeRecord) -> None:
                 standing.add(record)
@@ -80,7 +81,7 @@ class Standing:
 
     def __str__(self) -> str:
         parts = [f"pass^1 {self._solved / self._counted:.2f}"] if self._counted else []
-        clients = [c for c in (self._cast.agent, self._cast.user) if c] if self._cast else []
+        clients = self._cast.clients if self._cast else []
         if self._cast is not None and clients:
             counters = [client.counters for client in clients]
             calls = sum(counter.calls for counter in counters)

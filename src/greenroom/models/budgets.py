@@ -8,8 +8,8 @@ from greenroom.models.types import BudgetExhausted
 class Budget:
     """A limit on money and tokens, shared by all that spend.
 
-    Calls that are under way when the limit is reached are finished, so it can be passed by what
-    these cost. A call of unknown price counts as nothing towards the money, and is reported.
+    It is checked before a call, so it can be passed by what the calls under way cost. A call of
+    unknown price counts as nothing towards the money, and is reported.
     """
 
     def __init__(

@@ -82,7 +82,10 @@ def endpoint_of(settings: ModelSettings) -> Endpoint:
         parts = urlsplit(url)
         # Without what may stand before an @: a name and a password.
         name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-        return Endpoint(name, settings.model, url, ("GREENROOM_API_KEY", "OPENAI_API_KEY"))
+        # A key is only sent to whom it belongs: OpenAI's to OpenAI, ours to any other server.
+        official = parts.hostname == urlsplit(OPENAI_URL).hostname
+        variables = ("OPENAI_API_KEY",) if official else ("GREENROOM_API_KEY",)
+        return Endpoint(name, settings.model, url, variables)
     provider = provider_of(settings)
     if provider == "openai":
         model = settings.model.removeprefix("openai/")

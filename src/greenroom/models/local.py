@@ -18,11 +18,13 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from http.client import HTTPConnection, HTTPException
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Protocol, cast
+from urllib.parse import urlsplit
 
 import anyio.to_thread
 from anyio import CapacityLimiter
@@ -134,9 +136,23 @@ def load_engine(path: Path, context: int) -> Engine:
     settings.n_threads_http = 1
     settings.api_keys = [token_hex(32)]
     try:
-        return cast("Engine", llama.Server(settings))
+        engine = llama.Server(settings)
     except RuntimeError as error:
         raise InputError(f"{path} cannot be loaded as a model: {error}") from error
+    _await_listening(engine.listening_address)
+    return cast("Engine", engine)
+
+
+def _await_listening(address: str) -> None:
+    # An engine that is let go before its port is served waits for it for ever.
+    connection = HTTPConnection(urlsplit(address).netloc, timeout=10)
+    try:
+        connection.request("GET", "/health")
+        connection.getresponse().read()
+    except (OSError, HTTPException):
+        return  # it answers all the same: nothing is asked through the port
+    finally:
+        connection.close()
 
 
 class _SharedEngine:
@@ -276,17 +292,3 @@ def _bounded(schema: Any) -> Any:
     if fields.get("type") == "string" and not shaped:
         fields["maxLength"] = max(LONGEST_TEXT, fields.get("minLength", 0))
     return fields
-
-
-__all__ = [
-    "KNOWN_MODELS",
-    "LONGEST_TEXT",
-    "PROVIDER",
-    "Engine",
-    "KnownModel",
-    "LocalModel",
-    "engine_version",
-    "find_model",
-    "load_engine",
-    "model_cache",
-]
