@@ -17,7 +17,7 @@ from greenroom.benchmark import check_config, play_run, reopen_run, start_run
 from greenroom.benchmark.casting import Cast
 from greenroom.benchmark.runner import spent_so_far
 from greenroom.domains.domain import Domain
-from greenroom.models import BudgetExhausted
+from greenroom.models import BudgetExhausted, ModelClient
 from greenroom.rehearsal import FAULTS, RunningServer, ServerSettings, running_server
 from greenroom.store import EpisodeRecord, RunRecord, Store, Usage, open_store
 from tests.conftest import OFFICIAL_DATA
@@ -292,7 +292,8 @@ def test_answers_come_from_the_cache(kept: Store, server: RunningServer, prices:
     assert found["cached_completion_tokens"] == bought["completion_tokens"]
     assert found["cached_cost"] == pytest.approx(bought["cost"])
     (cast,) = casts
-    clients = [client for client in (cast.agent, cast.user) if client is not None]
+    clients = [c for c in (cast.agent, cast.user) if isinstance(c, ModelClient)]
+    assert len(clients) == 2
     assert sum(client.counters.cache_hits for client in clients) == bought["calls"]
     assert spent_so_far(kept, run) == (0.0, 0)
     assert _told(kept, first) == _told(kept, run)

@@ -3,12 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from sqlalchemy import inspect
 
 from greenroom.judging import FaultJudgement, judging_usage, load_judgements, save_judgements
-from greenroom.judging.storage import create_judgements
 from greenroom.store import Store, Usage
-from greenroom.store.database import StoreError, transaction
+from greenroom.store.database import StoreError
 from tests.store.samples import sample_run
 
 RUN = "id-sample"
@@ -80,10 +78,3 @@ def test_they_go_with_their_run(filled: Store) -> None:
 def test_a_run_that_does_not_exist_has_no_judgements(filled: Store) -> None:
     with pytest.raises(StoreError):
         save_judgements(filled.engine, "nobody", [judgement()])
-
-
-def test_the_migration_can_run_twice(store: Store) -> None:
-    for _ in range(2):
-        with transaction(store.engine) as connection:
-            create_judgements(connection)
-    assert inspect(store.engine).has_table("judgements")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
@@ -143,7 +143,8 @@ def make_cast(
 
     def client(settings: ModelSettings) -> ModelClient | LocalModel:
         if settings.provider == LOCAL or settings.model.startswith(f"{LOCAL}/"):
-            return LocalModel.from_settings(settings)
+            name = settings.model.removeprefix(f"{LOCAL}/")
+            return LocalModel.from_settings(replace(settings, model=name, provider=LOCAL))
         # Agent and user share a limit where they share an endpoint.
         return ModelClient(
             settings,

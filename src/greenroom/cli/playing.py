@@ -113,6 +113,10 @@ def _say_what_next(run: RunRecord) -> None:
         typer.echo(
             f"Some episodes broke without a result. Try them again: greenroom resume {run.name}"
         )
+    if str(run.config.get("model") or "").startswith("local/"):
+        typer.echo(
+            "A model this small only shows that the pipeline works: its score means nothing."
+        )
     typer.echo(
         f"Stored as '{run.name}'. As a page: greenroom runs report {run.name} -o report.html"
     )

@@ -32,9 +32,13 @@ def register(app: typer.Typer) -> None:
 
 def run(
     agent_strategy: Annotated[
-        str,
-        typer.Option("--agent-strategy", help="Who plays: 'greenroom agents list' shows them all."),
-    ] = "oracle",
+        str | None,
+        typer.Option(
+            "--agent-strategy",
+            help="Who plays: 'greenroom agents list' shows them all. By default tool-calling with "
+            "a model (structured with a local one), oracle without.",
+        ),
+    ] = None,
     agent_option: Annotated[
         list[str] | None,
         typer.Option("--agent-option", help="An option of the agent.", metavar="NAME=VALUE"),
@@ -97,7 +101,7 @@ def run(
     if few_shot_displays_path is not None:
         options["few_shot_displays_path"] = few_shot_displays_path
     fields: dict[str, Any] = {
-        "agent_strategy": "react" if use_reasoning and agent_strategy == "act" else agent_strategy,
+        "agent_strategy": _strategy(agent_strategy, model, use_reasoning=use_reasoning),
         "agent_options": options,
         "env": env,
         "data": data,
@@ -154,3 +158,11 @@ def resume(
         store, run, {name: value for name, value in limits.items() if value is not None}
     )
     play_and_report(store, record, prepared, json=json)
+
+
+def _strategy(named: str | None, model: str | None, *, use_reasoning: bool) -> str:
+    if named is None:
+        if model is None:
+            return "oracle"
+        return "structured" if model.startswith("local/") else "tool-calling"
+    return "react" if use_reasoning and named == "act" else named

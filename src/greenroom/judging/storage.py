@@ -6,55 +6,12 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import (
-    Column,
-    Connection,
-    Engine,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    Select,
-    String,
-    Table,
-    Text,
-    insert,
-    inspect,
-    select,
-)
+from sqlalchemy import Engine, Select, insert, select
 
 from greenroom.judging.records import FaultJudgement, added
 from greenroom.store.database import transaction
 from greenroom.store.records import Usage
-from greenroom.store.schema import runs
-
-metadata = MetaData()
-
-judgements = Table(
-    "judgements",
-    metadata,
-    Column("id", Integer, primary_key=True),
-    Column("run_id", String(32), ForeignKey(runs.c.id, ondelete="CASCADE"), nullable=False),
-    Column("task_index", Integer, nullable=False),
-    Column("trial", Integer, nullable=False),
-    Column("judge", String(200), nullable=False),
-    Column("judged_at", String(40), nullable=False),
-    Column("author", String(20)),
-    Column("kind", String(40)),
-    Column("error", Text),
-    Column("usage", Text, nullable=False),
-    Column("record", Text, nullable=False),
-    Index("judgements_by_run", "run_id", "task_index", "trial"),
-)
-"""A row for each time that an episode was judged: what was paid for is never overwritten."""
-
-
-def create_judgements(connection: Connection) -> None:
-    """What turns a database of schema 1 into one of schema 2."""
-    if connection.dialect.name == "postgresql":
-        # Two processes that start at once must not both create the table.
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7367746)")
-    metadata.create_all(connection, checkfirst=True)
+from greenroom.store.schema import judgements
 
 
 def save_judgements(engine: Engine, run_id: str, records: Iterable[FaultJudgement]) -> None:
@@ -78,7 +35,6 @@ def save_judgements(engine: Engine, run_id: str, records: Iterable[FaultJudgemen
     if not rows:
         return
     with transaction(engine) as connection:
-        create_judgements(connection)
         connection.execute(insert(judgements), rows)
 
 
@@ -109,6 +65,4 @@ def judging_usage(engine: Engine, run_id: str) -> Usage:
 
 def _column(engine: Engine, statement: Select[Any]) -> list[str]:
     with transaction(engine) as connection:
-        if not inspect(connection).has_table(judgements.name):
-            return []
         return [str(row[0]) for row in connection.execute(statement)]

@@ -84,3 +84,20 @@ attempts = Table(
     Column("usage", Text, nullable=False),
     Index("attempts_by_run", "run_id"),
 )
+
+judgements = Table(
+    "judgements",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("run_id", String(32), ForeignKey("runs.id", ondelete="CASCADE"), nullable=False),
+    Column("task_index", Integer, nullable=False),
+    Column("trial", Integer, nullable=False),
+    Column("judge", String(200), nullable=False),
+    Column("judged_at", String(40), nullable=False),
+    Column("author", String(20)),
+    Column("kind", String(40)),
+    Column("error", Text),
+    Column("usage", Text, nullable=False),
+    Column("record", Text, nullable=False),
+    Index("judgements_by_run", "run_id", "task_index", "trial"),
+)
