@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.environments import episode_speed, live_environments
+from benchmarks.models import episodes_in_flight, few_at_once, many_at_once, model_calls
 from benchmarks.statistics import coverage, false_calls, power, steady_agent
 from benchmarks.storage import kept_results, long_run
 
@@ -17,6 +18,10 @@ BENCHMARKS = (
     live_environments,
     kept_results,
     long_run,
+    few_at_once,
+    many_at_once,
+    model_calls,
+    episodes_in_flight,
     steady_agent,
     coverage,
     false_calls,

@@ -17,7 +17,7 @@ from greenroom.benchmark import check_config, play_run, reopen_run, start_run
 from greenroom.benchmark.casting import Cast
 from greenroom.benchmark.runner import spent_so_far
 from greenroom.domains.domain import Domain
-from greenroom.models import BudgetExhausted, ModelClient
+from greenroom.models import BudgetExhausted
 from greenroom.rehearsal import FAULTS, RunningServer, ServerSettings, running_server
 from greenroom.store import EpisodeRecord, RunRecord, Store, Usage, open_store
 from tests.conftest import OFFICIAL_DATA
@@ -200,6 +200,23 @@ def test_what_a_model_cannot_or_will_not_answer(kept: Store, reply: Reply, outco
     assert run.status == "complete"
 
 
+def test_what_the_users_model_will_not_answer_is_not_the_agents_failure(kept: Store) -> None:
+    async def asked() -> None:
+        async with running_stub() as stub:
+            stub.replies = [answers(None, finish="content_filter")]
+            config = asking(stub.api_base, agent_strategy="oracle", model=None, max_retries=1)
+            run, prepared = start_run(kept, check_config(config), name="declined")
+            await play_run(kept, run, prepared)
+
+    anyio.run(asked)
+    run = kept.run("declined")
+    records = list(kept.episodes(run.id))
+    assert {(r.outcome, r.reward, r.attempts) for r in records} == {
+        ("infrastructure_error", None, 2)
+    }
+    assert run.status == "interrupted"
+
+
 def test_long_episodes_are_not_left_for_the_end(kept: Store, server: RunningServer) -> None:
     run, prepared = start_run(kept, check_config(asking(server.api_base, end_index=20)))
     begun: list[int] = []
@@ -292,9 +309,7 @@ def test_answers_come_from_the_cache(kept: Store, server: RunningServer, prices:
     assert found["cached_completion_tokens"] == bought["completion_tokens"]
     assert found["cached_cost"] == pytest.approx(bought["cost"])
     (cast,) = casts
-    clients = [c for c in (cast.agent, cast.user) if isinstance(c, ModelClient)]
-    assert len(clients) == 2
-    assert sum(client.counters.cache_hits for client in clients) == bought["calls"]
+    assert sum(client.counters.cache_hits for client in cast.clients) == bought["calls"]
     assert spent_so_far(kept, run) == (0.0, 0)
     assert _told(kept, first) == _told(kept, run)
 

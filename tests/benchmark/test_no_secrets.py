@@ -21,8 +21,11 @@ from greenroom.store import Store, open_store
 from tests.cli.running import Greenroom
 from tests.models.stub_server import answer_body
 
-MARK = "planted-7f3e9c51d2ab8846"  # not as keys look: nobody else hides it for us
-PROVIDER_MARK = "planted-c40d1e7782b95f63"
+KEYS = {  # not as keys look, so that nobody else hides them for us
+    "GREENROOM_API_KEY": "planted-7f3e9c51d2ab8846",
+    "OPENAI_API_KEY": "planted-91b2d06e3c7fa5d8",
+    "ANTHROPIC_API_KEY": "planted-c40d1e7782b95f63",
+}
 FORMATS = ("json", "tau-bench", "markdown", "html")
 
 
@@ -34,7 +37,8 @@ class Echo:
     """The last one for ever; 200 is an answer, and 0 one that is not JSON."""
     port: int = 0
     echoed: int = 0
-    paths: list[str] = field(default_factory=list[str])
+    sent: set[str] = field(default_factory=set[str])
+    """The variables whose keys it was sent."""
 
     @property
     def address(self) -> str:
@@ -42,12 +46,11 @@ class Echo:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         await request.read()
-        self.paths.append(request.path)
         status = self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
         if status == 200:
             return web.json_response(answer_body("How can I help you?"))
         headers = dict(request.headers)
-        assert MARK in str(headers) or PROVIDER_MARK in str(headers)
+        self.sent.update(name for name, key in KEYS.items() if key in str(headers))
         self.echoed += 1
         sent = headers.get("Authorization") or headers.get("x-api-key")
         text = f"{sent} will not do: {headers}"
@@ -139,9 +142,8 @@ def greenroom(capsys: pytest.CaptureFixture[str]) -> Greenroom:
 
 @pytest.fixture(autouse=True)
 def planted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", MARK)
-    monkeypatch.setenv("ANTHROPIC_API_KEY", PROVIDER_MARK)
-    monkeypatch.delenv("GREENROOM_API_KEY", raising=False)
+    for name, key in KEYS.items():
+        monkeypatch.setenv(name, key)
     monkeypatch.setenv("GREENROOM_DEBUG", "1")
     monkeypatch.setenv("LITELLM_LOG", "DEBUG")
     monkeypatch.setenv("PYTHONASYNCIODEBUG", "1")
@@ -151,15 +153,17 @@ def planted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "way",
+    ("way", "variable"),
     [
-        "direct",
-        pytest.param("litellm", marks=pytest.mark.slow),
-        pytest.param("provider", marks=pytest.mark.slow),
+        ("server", "GREENROOM_API_KEY"),
+        ("openai", "OPENAI_API_KEY"),
+        pytest.param("litellm", "GREENROOM_API_KEY", marks=pytest.mark.slow),
+        pytest.param("provider", "ANTHROPIC_API_KEY", marks=pytest.mark.slow),
     ],
 )
 def test_a_planted_key_is_nowhere(
     way: str,
+    variable: str,
     greenroom: Greenroom,
     kept: Store,
     logged: Everything,
@@ -176,16 +180,14 @@ def test_a_planted_key_is_nowhere(
 
     with running(Echo()) as echo:
         monkeypatch.setenv("ANTHROPIC_API_BASE", echo.address)
+        for module in ("endpoints", "direct"):
+            monkeypatch.setattr(f"greenroom.models.{module}.OPENAI_URL", f"{echo.address}/v1")
+        # The server's own address under another name, as it would be taken for OpenAI's else.
+        server = ("--model", "m", "--api-base", f"http://localhost:{echo.port}/v1")
         model = {
-            "direct": ("--model", "m", "--api-base", f"{echo.address}/v1"),
-            "litellm": (
-                "--model",
-                "m",
-                "--api-base",
-                f"{echo.address}/v1",
-                "--transport",
-                "litellm",
-            ),
+            "server": server,
+            "openai": ("--model", "gpt-4o"),
+            "litellm": (*server, "--transport", "litellm"),
             "provider": ("--model", "claude-3-haiku-20240307", "--model-provider", "anthropic"),
         }[way]
         play = ("run", "--agent-strategy", "tool-calling", *model, "--end-index", 3, "--cache")
@@ -197,6 +199,7 @@ def test_a_planted_key_is_nowhere(
             echo.statuses = [500, status]
             assert command("resume", "broken") == 2
         assert echo.echoed >= 10
+        assert echo.sent == {variable}, "a key goes to whom it belongs, and no other does"
     for form in FORMATS:
         assert command("runs", "export", "broken", "--format", form) == 0
         file = tmp_path / f"export-{form}"
@@ -218,8 +221,8 @@ def test_a_planted_key_is_nowhere(
     assert {f"export-{form}" for form in FORMATS} <= names
     assert any(b"will not do" in content for content in files.values())
     heard = {text.partition(":")[0].partition(".")[0] for text in logged.texts}
-    assert heard >= ({"asyncio"} if way == "direct" else {"asyncio", "LiteLLM"})
-    for mark in (MARK, PROVIDER_MARK):
+    assert heard >= ({"asyncio", "LiteLLM"} if way in ("litellm", "provider") else {"asyncio"})
+    for mark in KEYS.values():
         assert not [path for path, content in files.items() if mark.encode() in content]
         assert not [text for text in logged.texts if mark in text]
         assert not [text for text in said if mark in text]
