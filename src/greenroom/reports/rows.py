@@ -193,6 +193,7 @@ def other_figures(report: Report) -> list[Figure]:
     if bought(report):
         rows.append(_cost(metrics))
         rows.append(_tokens(metrics))
+    rows.extend(figure for figure in (_cached(report), _attempts(report)) if figure)
     if metrics.seconds > 0:
         rows.append(
             Figure("time", "Time", texts.duration(metrics.seconds), None, "all episodes together")
@@ -211,6 +212,27 @@ def _cost(metrics: RunMetrics) -> Figure:
     average = metrics.average_cost
     meaning = "in all" if average is None else f"in all; {texts.money(average)} per episode"
     return Figure("cost", "Cost", texts.money(metrics.total_cost), None, meaning)
+
+
+def _cached(report: Report) -> Figure | None:
+    used = [usage for episode in report.episodes for usage in episode.usage.values()]
+    answers = sum(usage.cached_calls for usage in used)
+    if not answers:
+        return None
+    worth = [usage.cached_cost for usage in used if usage.cached_calls]
+    known = [cost for cost in worth if cost is not None]
+    saved = f"; they cost {texts.money(sum(known))} when bought" if len(known) == len(worth) else ""
+    return Figure("cached", "From cache", f"{answers:,}", None, f"answers not bought again{saved}")
+
+
+def _attempts(report: Report) -> Figure | None:
+    if not report.attempts:
+        return None
+    cost = report.attempts_cost
+    meaning = "broken or interrupted, and played again"
+    if cost is not None:
+        meaning += f"; {texts.money(cost)} on top of the cost"
+    return Figure("attempts", "Further attempts", f"{report.attempts:,}", None, meaning)
 
 
 def _tokens(metrics: RunMetrics) -> Figure:
