@@ -15,7 +15,7 @@ from greenroom.errors import UnknownName
 from greenroom.store import open_store
 
 NAME = "victim"
-CONFIG = {"agent_strategy": "synthetic", "num_trials": 4, "max_concurrency": 4, "seed": 3}
+CONFIG = {"agent_strategy": "synthetic", "num_trials": 12, "max_concurrency": 4, "seed": 3}
 
 
 class Slow:
