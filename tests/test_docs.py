@@ -121,6 +121,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return directory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with(official=False))
 def test_what_a_page_shows_works(
     page: Path, directory: Path, greenroom: Greenroom, address: Address
@@ -140,6 +141,7 @@ def test_what_a_page_shows_works(
             follow(block, greenroom)
 
 
+@pytest.mark.slow
 @pytest.mark.official
 @pytest.mark.usefixtures("directory")
 @pytest.mark.parametrize("page", pages_with(official=True))
