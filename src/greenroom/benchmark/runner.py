@@ -48,7 +48,7 @@ def start_run(
     prepared = prepare_run(config)
     config, domain = prepared.config, prepared.domain
     check_cast(config, prepared.strategy)
-    assert domain.pack.base, "the data is loaded, or fails to, before the run exists"
+    _ = domain.pack.base  # the data is loaded, or fails to, before the run exists
     run = RunRecord(
         id=uuid4().hex[:12],
         name=name or store.free_name(f"{config.agent_strategy}-{config.env}"),

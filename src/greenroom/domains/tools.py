@@ -149,7 +149,7 @@ class Toolset(Mapping[str, Tool]):
 
         def register(function: ToolFunction) -> ToolFunction:
             tool = Tool(function, writes=writes, ends_episode=ends_episode)
-            assert tool.info, "a signature without a schema is refused here, not in an episode"
+            _ = tool.info  # a signature without a schema is refused here, not in an episode
             self._tools[tool.name] = tool
             return function
 
