@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict
 
@@ -42,10 +43,77 @@ class Message(BaseModel):
     @property
     def text(self) -> str:
         """The words of the message: its text, or its text parts joined."""
-        if isinstance(self.content, str):
-            return self.content
-        parts = self.content or []
-        return "".join(str(part.get("text", "")) for part in parts if part.get("type") == "text")
+        return text_of(self.content)
 
 
-__all__ = ["FunctionCall", "Message", "Role", "ToolCall"]
+ROLES: frozenset[str] = frozenset(Role.__args__)
+"""Every role that a message can have."""
+
+_TEXT_PARTS = frozenset({"text", "input_text", "output_text", "refusal"})
+
+
+def text_of(content: Any) -> str:
+    """The words of a message's content: its text, or its text parts joined; none for null."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    return "".join(_part_text(part) for part in cast("list[Any]", content))
+
+
+def _part_text(part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, dict):
+        return ""
+    found = cast("dict[str, Any]", part)
+    kind = found.get("type", "text")
+    if kind not in _TEXT_PARTS:
+        return ""
+    text = found.get("refusal") if kind == "refusal" else found.get("text")
+    return text if isinstance(text, str) else ""
+
+
+def is_message(value: Any) -> bool:
+    """Whether a value has the shape of a message: a known role, and content or tool calls."""
+    if not isinstance(value, Mapping):
+        return False
+    found = cast("Mapping[str, Any]", value)
+    return found.get("role") in ROLES and ("content" in found or bool(found.get("tool_calls")))
+
+
+def messages_of(output: Any) -> list[dict[str, Any]] | None:
+    """The messages that a chat workflow returned, however it wrapped them; None if they are none.
+
+    A message, a list of messages, `{"messages": [...]}` and a bare string, which is what an
+    assistant says, are all understood.
+    """
+    if isinstance(output, str):
+        return [{"role": "assistant", "content": output}]
+    if isinstance(output, Mapping):
+        found = cast("Mapping[str, Any]", output)
+        if is_message(found):
+            return [dict(found)]
+        return messages_of(found["messages"]) if isinstance(found.get("messages"), list) else None
+    if isinstance(output, Sequence) and all(is_message(item) for item in cast("list[Any]", output)):
+        return [dict(item) for item in cast("list[dict[str, Any]]", output)]
+    return None
+
+
+def last_assistant_message(output: Any) -> dict[str, Any] | None:
+    """The last message of the assistant in what a chat workflow returned."""
+    messages = messages_of(output) or []
+    return next((m for m in reversed(messages) if m.get("role") == "assistant"), None)
+
+
+__all__ = [
+    "ROLES",
+    "FunctionCall",
+    "Message",
+    "Role",
+    "ToolCall",
+    "is_message",
+    "last_assistant_message",
+    "messages_of",
+    "text_of",
+]

@@ -1,0 +1,3 @@
+"""Chat workflows: declared, served, discovered and called."""
+
+from __future__ import annotations
