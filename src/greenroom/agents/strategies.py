@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from greenroom.errors import InputError, UnknownName
 
@@ -72,6 +73,17 @@ class Script:
 
 
 @dataclass(frozen=True)
+class Setting:
+    """What the agents of a run have in common: known before the first episode, nothing secret."""
+
+    env: str
+    policy: str
+    tool_infos: list[ToolInfo]
+    options: Mapping[str, str]
+    max_steps: int
+
+
+@dataclass(frozen=True)
 class AgentContext:
     """What an agent is made from, for one episode."""
 
@@ -86,6 +98,10 @@ class AgentContext:
     """Only for strategies that need one."""
     episode_seed: int = 0
     """A seed for the model, different for every episode of the run."""
+    role_models: Mapping[str, Model] = field(default_factory=dict[str, "Model"])
+    """Models for some of the agent's roles, where options name them."""
+    shared: Any = None
+    """What the strategy's `prepare` made for the whole run."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +122,11 @@ class AgentStrategy:
     """It knows the ground truth: a rehearsal aid, not a contestant."""
     create_user: Callable[[AgentContext], SimulatedUser] | None = None
     """Set where the agent only makes sense with a user of its own, as a recording does."""
+    prepare: Callable[[Setting], AbstractAsyncContextManager[Any]] | None = None
+    """Opened before a run's first episode and closed after its last: what the agents share, such
+    as processes. It is the place to refuse a run before it costs anything."""
+    model_options: Mapping[str, str] = field(default_factory=dict[str, str])
+    """For roles that may have a model of their own: the option that names it."""
 
 
 def strategy_names() -> list[str]:

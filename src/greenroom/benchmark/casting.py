@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
@@ -43,6 +43,18 @@ class Cast:
     user_strategy: UserStrategy
     budget: Budget
     cache: AnswerCache | None
+    roles: Mapping[str, ModelClient | LocalModel] = field(
+        default_factory=dict[str, ModelClient | LocalModel]
+    )
+    """Models for some of the agent's roles; its own plays the others."""
+
+    def role_models(self, ledger: Ledger, scope: str, seed: int) -> dict[str, Model]:
+        """The models of the agent's roles for one episode, paid from the agent's purse."""
+        found = {
+            role: _for_episode(source, "agent", ledger, f"{scope}/{role}", seed)
+            for role, source in self.roles.items()
+        }
+        return {role: model for role, model in found.items() if model is not None}
 
     def agent_model(self, ledger: Ledger, scope: str, seed: int) -> Model | None:
         """The agent's model for one episode, paid from the agent's purse."""
@@ -61,7 +73,8 @@ class Cast:
     @property
     def clients(self) -> list[ModelClient]:
         """The clients whose counters tell how the run goes."""
-        return [c for c in (self.agent, self.user) if isinstance(c, ModelClient)]
+        everybody = (self.agent, self.user, *self.roles.values())
+        return [client for client in everybody if isinstance(client, ModelClient)]
 
     async def close(self) -> None:
         """Give back what is open."""
@@ -156,12 +169,18 @@ def make_cast(
         )
 
     agent_settings, user_settings = _agent_settings(config), _user_settings(config)
+    roles = {
+        role: client(replace(agent_settings, model=config.agent_options[option]))
+        for role, option in strategy.model_options.items()
+        if agent_settings is not None and option in config.agent_options
+    }
     return Cast(
         agent=client(agent_settings) if agent_settings and strategy.needs_model else None,
         user=client(user_settings) if user_settings and user_strategy.needs_model else None,
         user_strategy=user_strategy,
         budget=budget,
         cache=cache,
+        roles=roles,
     )
 
 

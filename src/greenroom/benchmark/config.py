@@ -19,7 +19,7 @@ from greenroom.users import find_user_strategy
 
 Count = Annotated[int, Field(ge=1)]
 
-_PATH_OPTIONS = ("file", "few_shot_displays_path")
+_PATH_OPTIONS = ("file", "few_shot_displays_path", "tool_map", "workflow_path")
 
 
 class RunConfig(BaseModel):

@@ -45,6 +45,12 @@ class Episode:
     messages: list[dict[str, Any]] | None = field(default=None, repr=False)
     """The agent's own chat messages, if it holds any."""
     usage: dict[str, Usage] = field(default_factory=dict[str, Usage])
+    facts: dict[str, str] = field(default_factory=dict[str, str])
+    """What the agent says of itself, such as a version."""
+    tallies: dict[str, dict[str, float | None]] = field(
+        default_factory=dict[str, dict[str, float | None]]
+    )
+    """What the agent counted beyond the usual."""
 
     @property
     def reward(self) -> float | None:
@@ -73,12 +79,13 @@ async def play_episode(
     max_seconds: float | None = None,
     cast: Cast | None = None,
     ledger: Ledger | None = None,
+    shared: Any = None,
 ) -> Episode:
     """Play one trial of a task with an agent of the strategy.
 
     Whatever breaks on the way becomes the episode's outcome. Only what a person has to mend, an
     InputError, and a budget that is used up are raised. Without a cast, the user is scripted and
-    there is no model.
+    there is no model. `shared` is what the strategy's `prepare` made.
     """
     ledger = ledger or Ledger()
     own_seed = episode_seed(seed, task_index, trial)
@@ -91,6 +98,8 @@ async def play_episode(
         script=Script(domain, split, task_index) if strategy.reads_script else None,
         model=cast.agent_model(ledger, scope, own_seed) if cast else None,
         episode_seed=own_seed,
+        role_models=cast.role_models(ledger, scope, own_seed) if cast else {},
+        shared=shared,
     )
     environment = Environment(domain, ScriptedUser(), split=split, max_steps=max_steps)
     agent: Agent | None = None
@@ -122,6 +131,8 @@ async def play_episode(
         error=_error_text(problem) if outcome == "infrastructure_error" else None,
         messages=getattr(agent, "messages", None),
         usage=ledger.usage(),
+        facts=getattr(agent, "facts", {}),
+        tallies=getattr(agent, "tallies", {}),
     )
 
 

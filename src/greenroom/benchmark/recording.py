@@ -43,6 +43,8 @@ def episode_record(
         seconds=episode.seconds,
         messages=episode.messages,
         usage=episode.usage,
+        facts=episode.facts,
+        tallies=episode.tallies,
         flags=flags_of_steps(episode.opening, episode.steps),
     )
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -13,6 +15,7 @@ import anyio
 import anyio.to_thread
 
 from greenroom._version import __version__
+from greenroom.agents import Setting
 from greenroom.benchmark.casting import Cast, check_cast, make_cast
 from greenroom.benchmark.config import PreparedRun, RunConfig, check_config, prepare_run
 from greenroom.benchmark.episode import play_episode
@@ -110,13 +113,15 @@ async def play_run(
         try:
             async with anyio.create_task_group() as background:
                 background.start_soon(_keep_lease, store, run, owner)
-                await _play_all(store, run, prepared, cast, finished, on_episode)
+                async with prepared_agents(prepared) as shared:
+                    company = Company(cast, shared)
+                    await _play_all(store, run, prepared, company, finished, on_episode)
                 background.cancel_scope.cancel()
         except BaseExceptionGroup as group:
-            spent = _first(group, BudgetExhausted)
-            if spent is None:
+            told = _first(group, BudgetExhausted) or _first(group, InputError)
+            if told is None:
                 raise
-            raise spent from None
+            raise told from None
         finally:
             with anyio.CancelScope(shield=True):
                 await cast.close()
@@ -125,11 +130,38 @@ async def play_run(
             await anyio.to_thread.run_sync(store.release, run.id, owner)
 
 
+@dataclass(frozen=True)
+class Company:
+    """All that the episodes of a run share."""
+
+    cast: Cast
+    shared: Any
+    """What the agents' strategy prepared."""
+
+
+@asynccontextmanager
+async def prepared_agents(prepared: PreparedRun) -> AsyncGenerator[Any]:
+    """What the strategy's agents share, for as long as the block runs."""
+    strategy, config = prepared.strategy, prepared.config
+    if strategy.prepare is None:
+        yield None
+        return
+    setting = Setting(
+        env=config.env,
+        policy=prepared.domain.policy,
+        tool_infos=prepared.domain.tool_infos,
+        options=config.agent_options,
+        max_steps=config.max_num_steps,
+    )
+    async with strategy.prepare(setting) as shared:
+        yield shared
+
+
 async def _play_all(
     store: Store,
     run: RunRecord,
     prepared: PreparedRun,
-    cast: Cast,
+    company: Company,
     finished: set[EpisodeKey],
     on_episode: OnEpisode,
 ) -> None:
@@ -141,7 +173,7 @@ async def _play_all(
     async def work() -> None:
         nonlocal busy
         for task_index, trial in pending:  # shared by all workers: each takes what is next
-            record = await _finished_episode(store, run, prepared, cast, (task_index, trial))
+            record = await _finished_episode(store, run, prepared, company, (task_index, trial))
             await writer.keep(record)
             on_episode(record)
         busy -= 1
@@ -174,13 +206,13 @@ def _pending(run: RunRecord, prepared: PreparedRun, finished: set[EpisodeKey]) -
 
 
 async def _finished_episode(
-    store: Store, run: RunRecord, prepared: PreparedRun, cast: Cast, key: EpisodeKey
+    store: Store, run: RunRecord, prepared: PreparedRun, company: Company, key: EpisodeKey
 ) -> EpisodeRecord:
     # Something other than the agent may break: it is tried again, and what the broken attempt
     # took is kept.
     attempt = 1
     while True:
-        record = await _attempt(store, run, prepared, cast, key, attempt)
+        record = await _attempt(store, run, prepared, company, key, attempt)
         if record.outcome != "infrastructure_error" or attempt > prepared.config.max_retries:
             return record
         await _note_attempt(store, run, key, record.started_at, record.error or "", record.usage)
@@ -189,7 +221,12 @@ async def _finished_episode(
 
 
 async def _attempt(
-    store: Store, run: RunRecord, prepared: PreparedRun, cast: Cast, key: EpisodeKey, attempt: int
+    store: Store,
+    run: RunRecord,
+    prepared: PreparedRun,
+    company: Company,
+    key: EpisodeKey,
+    attempt: int,
 ) -> EpisodeRecord:
     config, ledger, started_at = prepared.config, Ledger(), datetime.now(UTC)
     try:
@@ -203,8 +240,9 @@ async def _attempt(
             options=config.agent_options,
             max_steps=config.max_num_steps,
             max_seconds=config.max_episode_seconds,
-            cast=cast,
+            cast=company.cast,
             ledger=ledger,
+            shared=company.shared,
         )
     except BaseException:
         # Stopped in the middle: what it has cost so far is money all the same.

@@ -62,7 +62,32 @@ TauCompatible = Annotated[
     typer.Option("--tau-compatible", help="Of several tool calls at once, run only the first."),
 ]
 UseReasoning = Annotated[
-    bool, typer.Option("--use-reasoning", help="Let the act agent think aloud first: react.")
+    bool | None,
+    typer.Option(
+        "--use-reasoning/--no-use-reasoning",
+        help="Let the act agent think aloud first (react); have the fastworkflow agent reason "
+        "before plans and answers, which it does by default.",
+    ),
+]
+PlannerModel = Annotated[
+    str | None,
+    typer.Option("--planner-model", help="A model of its own for the fastworkflow agent's plans."),
+]
+ExtractionModel = Annotated[
+    str | None,
+    typer.Option("--extraction-model", help="A model of its own that extracts parameters."),
+]
+WorkflowPath = Annotated[
+    str | None,
+    typer.Option("--workflow-path", help="The folder of the FastWorkflow workflow to evaluate."),
+]
+Bridge = Annotated[
+    str | None,
+    typer.Option(
+        "--bridge",
+        help="internal: FastWorkflow's commands step the environment; decision-only: they are "
+        "planned first and stepped later, for debugging.",
+    ),
 ]
 FewShotPath = Annotated[
     str | None,

@@ -78,7 +78,11 @@ def run(
     model_timeout: models.ModelTimeout = 120.0,
     model_retries: models.ModelRetries = 3,
     tau_compatible: models.TauCompatible = False,
-    use_reasoning: models.UseReasoning = False,
+    use_reasoning: models.UseReasoning = None,
+    planner_model: models.PlannerModel = None,
+    extraction_model: models.ExtractionModel = None,
+    workflow_path: models.WorkflowPath = None,
+    bridge: models.Bridge = None,
     few_shot_displays_path: models.FewShotPath = None,
     cache: models.Cache = False,
     clear_cache: models.ClearCache = "false",
@@ -95,13 +99,20 @@ def run(
     from greenroom.benchmark.casting import clear_answers
     from greenroom.store import open_store
 
-    options = parse_agent_options(agent_option or [])
-    if tau_compatible:
-        options["tau_compatible"] = "1"
-    if few_shot_displays_path is not None:
-        options["few_shot_displays_path"] = few_shot_displays_path
+    strategy = _strategy(agent_strategy, model, use_reasoning=bool(use_reasoning))
+    flags = {
+        "tau_compatible": "1" if tau_compatible else None,
+        "few_shot_displays_path": few_shot_displays_path,
+        "planner_model": planner_model,
+        "extraction_model": extraction_model,
+        "workflow_path": workflow_path,
+        "bridge": bridge,
+        "reasoning": _reasoning(strategy, use_reasoning),
+    }
+    options = {name: value for name, value in flags.items() if value is not None}
+    options |= parse_agent_options(agent_option or [])
     fields: dict[str, Any] = {
-        "agent_strategy": _strategy(agent_strategy, model, use_reasoning=use_reasoning),
+        "agent_strategy": strategy,
         "agent_options": options,
         "env": env,
         "data": data,
@@ -158,6 +169,13 @@ def resume(
         store, run, {name: value for name, value in limits.items() if value is not None}
     )
     play_and_report(store, record, prepared, json=json)
+
+
+def _reasoning(strategy: str, use_reasoning: bool | None) -> str | None:
+    # To other agents the flag says which of them it is.
+    if strategy != "fastworkflow" or use_reasoning is None:
+        return None
+    return "1" if use_reasoning else "0"
 
 
 def _strategy(named: str | None, model: str | None, *, use_reasoning: bool) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from greenroom.analysis.errors import break_down
 from greenroom.analysis.metrics import measure_run
 from greenroom.reports.leaderboard import published_rows
 from greenroom.reports.report import Report
-from greenroom.store import RunRecord, Store
+from greenroom.store import EpisodeRecord, RunRecord, Store
 
 
 def build_report(store: Store, run: RunRecord) -> Report:
@@ -29,4 +31,28 @@ def build_report(store: Store, run: RunRecord) -> Report:
         episodes=episodes,
         attempts=len(attempts),
         attempts_cost=sum(known) if known and len(known) == len(costs) else None,
+        agent_facts=_facts(episodes),
+        agent_tallies=_tallies(episodes),
     )
+
+
+def _facts(episodes: Iterable[EpisodeRecord]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for episode in episodes:
+        for label, value in episode.facts.items():
+            values = found.setdefault(label, [])
+            if value not in values:
+                values.append(value)
+    return found
+
+
+def _tallies(episodes: Iterable[EpisodeRecord]) -> dict[str, dict[str, float | None]]:
+    found: dict[str, dict[str, float | None]] = {}
+    for episode in episodes:
+        for title, counts in episode.tallies.items():
+            sums = found.setdefault(title, {})
+            for label, count in counts.items():
+                so_far = sums.get(label, 0.0)
+                # What is unknown once is unknown in all.
+                sums[label] = None if count is None or so_far is None else so_far + count
+    return {title: sums for title, sums in found.items() if sums}

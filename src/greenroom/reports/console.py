@@ -13,6 +13,8 @@ from rich.text import Text
 from greenroom.reports import texts
 from greenroom.reports.rows import (
     LEADERBOARD_KS,
+    agent_facts,
+    agent_tallies,
     all_trials,
     kind_counts,
     leaderboard,
@@ -63,6 +65,7 @@ class _Printer:
         self._figures()
         self._outcomes()
         self._failures()
+        self._agent()
         self._leaderboard()
 
     def _text(self, text: str, style: str = "") -> Text:
@@ -100,6 +103,8 @@ class _Printer:
             self._say(note, "yellow")
         self._say(f"Agent {texts.agent_label(report)}; {run.env}, split {run.task_split}")
         self._say(f"Pack {texts.pack_label(report)}")
+        for label, value in agent_facts(report):
+            self._say(f"{label[:1].upper()}{label[1:]}: {value}")
         status = "" if run.status == "complete" else f"; {run.status}"
         self._say(
             f"Played {texts.date_text(run.created_at)}; Greenroom {run.greenroom_version}{status}"
@@ -201,6 +206,18 @@ class _Printer:
             share = texts.percent(count / failures)
             words = [self._text(label), *([self._text(meaning)] if wide else [])]
             table.add_row(*words, f"{count:,}", share)
+        self.console.print(table)
+
+    def _agent(self) -> None:
+        counted = agent_tallies(self.report)
+        if not counted:
+            return
+        table = self._table("What the agent counted", ["Of", "", "Number"], left=2)
+        before = ""
+        for title, label, amount in counted:
+            shown = title if title != before else ""
+            table.add_row(*(self._text(cell) for cell in (shown, label, amount)))
+            before = title
         self.console.print(table)
 
     def _leaderboard(self) -> None:

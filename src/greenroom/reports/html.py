@@ -33,6 +33,7 @@ def render_html(report: Report) -> str:
         grid=html_parts.outcome_grid(report),
         leaderboard=html_parts.leaderboard_table(report),
         errors=html_tables.error_breakdown(report),
+        agent=html_parts.agent_counts(report),
         tasks=html_tables.task_table(report),
         setup=html_parts.setup(report),
         version=join(report.run.greenroom_version),

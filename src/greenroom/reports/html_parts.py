@@ -13,6 +13,8 @@ from greenroom.reports.json_report import plain
 from greenroom.reports.rows import (
     LEADERBOARD_KS,
     Figure,
+    agent_facts,
+    agent_tallies,
     all_trials,
     leaderboard,
     other_figures,
@@ -43,6 +45,7 @@ def facts(report: Report) -> Markup:
         ("Pack", texts.pack_label(report)),
         ("Played", tag("time", texts.date_text(run.created_at), datetime=_iso(report))),
         ("Greenroom", run.greenroom_version),
+        *((f"{label[:1].upper()}{label[1:]}", value) for label, value in agent_facts(report)),
     ]
     if run.status != "complete":
         rows.append(("Status", run.status))
@@ -107,6 +110,28 @@ def _card(figure: Figure, what: str, bar: Markup | None = None) -> Markup:
         class_="card",
         data_testid=f"figure-{figure.key}",
         data_figure=figure.key,
+    )
+
+
+def agent_counts(report: Report) -> Markup:
+    """What the agent counted beyond the usual; nothing for agents that count nothing."""
+    counted = agent_tallies(report)
+    if not counted:
+        return join()
+    rows = [
+        tag(
+            "tr",
+            tag("th", title, scope="row"),
+            tag("td", label),
+            tag("td", amount, class_="number"),
+        )
+        for title, label, amount in counted
+    ]
+    return tag(
+        "section",
+        tag("h2", "What the agent counted"),
+        tag("div", tag("table", tag("tbody", rows), data_testid="agent-counts"), class_="scroll"),
+        aria_label="What the agent counted",
     )
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from greenroom.reports import texts
 from greenroom.reports.rows import (
     LEADERBOARD_KS,
+    agent_facts,
+    agent_tallies,
     all_trials,
     kind_counts,
     leaderboard,
@@ -48,6 +50,7 @@ def render_markdown(report: Report) -> str:
         _outcomes(report),
         "## What went wrong",
         _kinds(report),
+        *_agent(report),
         *_worst(report),
         *_folded(f"All {texts.plural(len(report.metrics.tasks), 'task')}", _all_tasks(report)),
         *_folded(
@@ -83,6 +86,7 @@ def _about(report: Report) -> str:
         ("Pack", texts.pack_label(report)),
         ("Played", texts.date_text(run.created_at)),
         ("Greenroom", run.greenroom_version),
+        *((f"{label[:1].upper()}{label[1:]}", value) for label, value in agent_facts(report)),
     ]
     if run.status != "complete":
         facts.append(("Status", run.status))
@@ -101,6 +105,13 @@ def _figures(report: Report) -> str:
         row = [figure.label, figure.meaning, figure.value, figure.interval or ""]
         rows.append([escape(cell) for cell in (*row, *([figure.as_failures or ""] * other))])
     return _table(headings, rows, left=2)
+
+
+def _agent(report: Report) -> list[str]:
+    counted = [[escape(cell) for cell in row] for row in agent_tallies(report)]
+    return ["## What the agent counted", _table(["Of", "", "Number"], counted, left=2)] * bool(
+        counted
+    )
 
 
 def _leaderboard(report: Report) -> str:

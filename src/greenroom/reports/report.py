@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from greenroom.analysis.figures import ErrorBreakdown, RunMetrics
 from greenroom.store.records import EpisodeRecord, RunRecord
@@ -39,3 +39,9 @@ class Report(BaseModel):
     """Attempts that came to nothing: broken or interrupted, and played again."""
     attempts_cost: float | None = None
     """What these cost; None if a price is not known, or nothing was bought."""
+    agent_facts: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
+    """What the agent said of itself, such as a version; several values where it changed."""
+    agent_tallies: dict[str, dict[str, float | None]] = Field(
+        default_factory=dict[str, dict[str, float | None]]
+    )
+    """What the agent counted beyond the usual, over all episodes; None where it is not known."""

@@ -106,6 +106,26 @@ def bought(report: Report) -> bool:
     )
 
 
+def agent_facts(report: Report) -> list[tuple[str, str]]:
+    """What the agent said of itself."""
+    return [(label, " and ".join(values)) for label, values in report.agent_facts.items()]
+
+
+def agent_tallies(report: Report) -> list[tuple[str, str, str]]:
+    """What the agent counted beyond the usual: of what, what, and how much."""
+    return [
+        (title, label, _amount(title, count))
+        for title, counts in report.agent_tallies.items()
+        for label, count in counts.items()
+    ]
+
+
+def _amount(title: str, count: float | None) -> str:
+    if count is None:
+        return "unknown"
+    return texts.money(count) if title.endswith("cost") else f"{count:,.0f}"
+
+
 @dataclass(frozen=True)
 class Figure:
     """A figure as a row or a card: what it is called, its value, its range and its meaning."""

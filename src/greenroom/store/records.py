@@ -132,6 +132,12 @@ class EpisodeRecord(Record):
     seconds: float = 0.0
     usage: dict[str, Usage] = Field(default_factory=dict[str, Usage])
     """By purse: agent, user, judge."""
+    facts: dict[str, str] = Field(default_factory=dict[str, str])
+    """What the agent said of itself, such as a version."""
+    tallies: dict[str, dict[str, float | None]] = Field(
+        default_factory=dict[str, dict[str, float | None]]
+    )
+    """What the agent counted beyond the usual, by what it is of."""
     flags: list[str] = Field(default_factory=list[str])
     """What was odd about the simulated user, if anything was."""
 

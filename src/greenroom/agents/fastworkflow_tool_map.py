@@ -1,0 +1,181 @@
+"""From a FastWorkflow command to a tool of the domain: names, and arguments as plain values.
+
+Commands and tools have the same names unless a map says otherwise. FastWorkflow fills what an agent
+left out with defaults of its own, a NOT_FOUND or an empty list: those are not passed on as values.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, cast
+
+import orjson
+
+from greenroom.errors import InputError
+
+OPTIONAL_TOOLS: Final = frozenset({"think"})
+"""Tools that an agent can do without: they change nothing and tell nothing."""
+
+SENTINELS: Final = frozenset({"NOT_FOUND", "INVALID"})
+"""What FastWorkflow writes where it has no value."""
+
+
+class UnmappedCommand(Exception):
+    """A command that stands for no tool; the text says which there are."""
+
+
+class ToolMap:
+    """The domain's tools as a workflow's commands call them."""
+
+    def __init__(
+        self,
+        tool_infos: Iterable[Mapping[str, Any]],
+        commands_of_tools: Mapping[str, str] | None = None,
+    ) -> None:
+        self._parameters = {str(info["function"]["name"]): _properties(info) for info in tool_infos}
+        self._commands = {
+            tool: (commands_of_tools or {}).get(tool, tool) for tool in self._parameters
+        }
+        self._tools = {command: tool for tool, command in self._commands.items()}
+        unknown = sorted(set(commands_of_tools or {}) - set(self._parameters))
+        if unknown:
+            raise InputError(
+                f"The tool map names {_listed(unknown)}, which the domain does not have. "
+                f"Its tools: {_listed(sorted(self._parameters))}."
+            )
+
+    def check(self, commands: Iterable[str], workflow: str) -> None:
+        """Raise unless there is a command for every tool that an agent needs."""
+        found = {local_name(command) for command in commands}
+        missing = sorted(
+            tool
+            for tool, command in self._commands.items()
+            if command not in found and tool not in OPTIONAL_TOOLS
+        )
+        if missing:
+            raise InputError(
+                f"The workflow {workflow} has no command for {_listed(missing)}. Add it under that "
+                "name, or name the command in a tool map: --agent-option tool_map=FILE."
+            )
+
+    def action(self, command: str, parameters: Any) -> dict[str, Any]:
+        """The tool call that a command with its parameters stands for."""
+        name = self._tools.get(local_name(command))
+        if name is None:
+            raise UnmappedCommand(
+                f"The command '{local_name(command)}' is not available here. "
+                f"Available: {_listed(sorted(self._tools))}."
+            )
+        schemas = self._parameters[name]
+        arguments = {
+            key: _typed(value, schemas.get(key, {}))
+            for key, value in plain_arguments(parameters).items()
+        }
+        return {"name": name, "arguments": arguments}
+
+
+def local_name(command: str) -> str:
+    """A command's name without the context that it belongs to."""
+    return command.rpartition("/")[2]
+
+
+def plain_arguments(parameters: Any) -> dict[str, Any]:
+    """The parameters as plain JSON values, without what nobody gave."""
+    if parameters is None:
+        return {}
+    defaults = _defaults(parameters)
+    return {
+        name: plain_value(value)
+        for name, value in _members(parameters).items()
+        if not _left_out(value, defaults.get(name))
+    }
+
+
+def plain_value(value: Any) -> Any:
+    """A value as JSON knows it."""
+    if isinstance(value, enum.Enum):
+        return plain_value(value.value)
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        found = cast("Mapping[Any, Any]", value)
+        return {str(key): plain_value(item) for key, item in found.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        items = cast("Iterable[Any]", value)
+        return [plain_value(item) for item in items]
+    if dataclasses.is_dataclass(value) or hasattr(value, "model_fields"):
+        return {name: plain_value(item) for name, item in _members(value).items()}
+    return str(value)
+
+
+def _members(parameters: Any) -> dict[str, Any]:
+    if isinstance(parameters, Mapping):
+        return dict(cast("Mapping[str, Any]", parameters))
+    if hasattr(parameters, "model_fields"):
+        # Not by dumping: FastWorkflow constructs its models unchecked, and pydantic warns of each.
+        return {name: getattr(parameters, name, None) for name in _fields(parameters)}
+    if dataclasses.is_dataclass(parameters) and not isinstance(parameters, type):
+        return {
+            field.name: getattr(parameters, field.name) for field in dataclasses.fields(parameters)
+        }
+    raise TypeError(f"parameters of the type {type(parameters).__name__} cannot be read")
+
+
+def _defaults(parameters: Any) -> dict[str, Any]:
+    return {
+        name: field.get_default(call_default_factory=True)
+        for name, field in _fields(parameters).items()
+    }
+
+
+def _fields(parameters: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", getattr(cast("Any", type(parameters)), "model_fields", {}))
+
+
+def _left_out(value: Any, default: Any) -> bool:
+    if value is None or (isinstance(value, str) and value in SENTINELS):
+        return True
+    return value in ("", [], {}) and value == default
+
+
+def _typed(value: Any, schema: Mapping[str, Any]) -> Any:
+    # What stands between XML tags is text, whatever the tool wants.
+    kind = schema.get("type")
+    if isinstance(value, str) and kind in {"integer", "number", "boolean", "array", "object"}:
+        try:
+            read = orjson.loads(value.lower() if kind == "boolean" else value)
+        except orjson.JSONDecodeError:
+            return value
+        return read if _fits(read, kind) else value
+    if kind == "array" and isinstance(value, list):
+        inner = schema.get("items", {})
+        return [_typed(item, inner) for item in cast("list[Any]", value)]
+    if kind == "object" and isinstance(value, dict):
+        properties = schema.get("properties", {})
+        found = cast("dict[str, Any]", value)
+        return {key: _typed(item, properties.get(key, {})) for key, item in found.items()}
+    return value
+
+
+def _fits(value: Any, kind: str) -> bool:
+    match kind:
+        case "integer":
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "boolean":
+            return isinstance(value, bool)
+        case "array":
+            return isinstance(value, list)
+        case _:
+            return isinstance(value, dict)
+
+
+def _properties(info: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(info["function"].get("parameters", {}).get("properties", {}))
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)

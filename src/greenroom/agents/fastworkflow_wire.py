@@ -1,0 +1,85 @@
+"""What goes between an episode and its FastWorkflow worker: messages over a socket.
+
+Each message is a JSON object behind its length in four bytes. The worker asks (`model`, `step`) and
+tells (`ready`, `turn`, `broken`); the episode starts it, sends what the user says and answers.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from anyio.abc import ByteStream
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+_LENGTH = 4
+_LONGEST = 1 << 30
+
+
+class Disconnected(BaseException):
+    """The other end is gone. No Exception: whoever catches those must not go on."""
+
+
+def packed(message: Mapping[str, Any]) -> bytes:
+    """A message as it goes over the wire."""
+    body = orjson.dumps(message, default=str)
+    return len(body).to_bytes(_LENGTH) + body
+
+
+class WorkerEnd:
+    """The worker's end, in plain blocking code."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._incoming = connection.makefile("rb")
+
+    def send(self, **message: Any) -> None:
+        """Send a message."""
+        try:
+            self._connection.sendall(packed(message))
+        except OSError as error:
+            raise Disconnected from error
+
+    def receive(self) -> dict[str, Any]:
+        """Wait for the next message."""
+        return orjson.loads(self._exactly(self._length()))
+
+    def ask(self, **message: Any) -> dict[str, Any]:
+        """Send a question and wait for its answer."""
+        self.send(**message)
+        return self.receive()
+
+    def _length(self) -> int:
+        return int.from_bytes(self._exactly(_LENGTH))
+
+    def _exactly(self, count: int) -> bytes:
+        try:
+            data = self._incoming.read(count)
+        except OSError as error:
+            raise Disconnected from error
+        if len(data) < count:
+            raise Disconnected
+        return data
+
+
+class EpisodeEnd:
+    """The episode's end, in the event loop."""
+
+    def __init__(self, stream: ByteStream) -> None:
+        self._stream = stream
+        self._incoming = BufferedByteReceiveStream(stream)
+
+    async def send(self, **message: Any) -> None:
+        """Send a message; raises anyio's errors where the worker is gone."""
+        await self._stream.send(packed(message))
+
+    async def receive(self) -> dict[str, Any]:
+        """Wait for the next message; raises anyio's errors where the worker is gone."""
+        length = int.from_bytes(await self._incoming.receive_exactly(_LENGTH))
+        return orjson.loads(await self._incoming.receive_exactly(min(length, _LONGEST)))
+
+    async def close(self) -> None:
+        """Hang up: the worker ends."""
+        await self._stream.aclose()
