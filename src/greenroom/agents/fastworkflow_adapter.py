@@ -44,6 +44,7 @@ OPTIONS: Final = {
 MODEL_OPTIONS: Final = {"planner": "planner_model", "extraction": "extraction_model"}
 """Which option names the model of a role; the agent's role has the run's own model."""
 
+_UNTRAINED: Final = "none: only exact command names are understood"
 _ADVICE: Final = ("Check your command name", "or type", "Choose the correct")
 _LONGEST_REASON: Final = 120
 _RESOLUTIONS: Final = ("exact", "close name", "intent model", "parameter extraction", "failed")
@@ -61,8 +62,7 @@ class Production:
     facts: dict[str, str] = field(default_factory=dict[str, str])
 
 
-@asynccontextmanager
-async def prepare(setting: Setting) -> AsyncGenerator[Production]:
+async def open_production(setting: Setting) -> Production:
     """Load FastWorkflow and check that the workflow has a command for every tool."""
     version = installed_version()
     workflow = find_workflow(setting.env, setting.options.get("workflow_path"))
@@ -73,23 +73,26 @@ async def prepare(setting: Setting) -> AsyncGenerator[Production]:
     try:
         await workers.load()
         checked.check(workers.commands, workflow.name)
-        yield Production(
-            workers,
-            setting.tool_infos,
-            tool_map,
-            workflow,
-            setting.max_steps,
-            {
-                "FastWorkflow": version,
-                "workflow": workflow.name,
-                "bridge": setting.options.get("bridge", BRIDGES[0]),
-                "intent models": "trained"
-                if workers.trained
-                else "none: only exact command names are understood",
-            },
-        )
-    finally:
+    except BaseException:
         workers.close()
+        raise
+    facts = {
+        "FastWorkflow": version,
+        "workflow": workflow.name,
+        "bridge": setting.options.get("bridge", BRIDGES[0]),
+        "intent models": "trained" if workers.trained else _UNTRAINED,
+    }
+    return Production(workers, setting.tool_infos, tool_map, workflow, setting.max_steps, facts)
+
+
+@asynccontextmanager
+async def prepare(setting: Setting) -> AsyncGenerator[Production]:
+    """A production for as long as the block runs."""
+    production = await open_production(setting)
+    try:
+        yield production
+    finally:
+        production.workers.close()
 
 
 class FastWorkflowAgent:

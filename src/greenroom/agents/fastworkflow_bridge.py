@@ -208,8 +208,7 @@ class Binding:
             return "parameter extraction"
         if now.get("intent", 0) > before.get("intent", 0):
             return "intent model"
-        token = command.split(" ", 1)[0].split("(", 1)[0].lower()
-        return "exact" if token == local_name(name).lower() else "close name"
+        return "exact" if _first_word(command) == local_name(name).lower() else "close name"
 
     def _note_unresolved(self, session: Any, command: str, output: Any) -> None:
         # What FastWorkflow answers itself, such as "abort", is no failure.
@@ -374,14 +373,18 @@ def _beginning_with_its_name(session: Any, command: str) -> str | None:
     registry = _fastworkflow().RoutingRegistry
     own = registry.get_definition(session.app_workflow.folderpath)
     internal = registry.get_definition(session.cme_workflow.folderpath)
-    token = re.match(r"[\w/]*", words)
-    name = token.group().lower() if token else ""
+    name = _first_word(words)
     known = {local_name(one).lower() for names in own.contexts.values() for one in names}
     if name in known:
         return f"{name} {words[len(name) :].strip()}".strip()
     spoken = "_".join(re.findall(r"\w+", words.lower()))
     general = {local_name(one).lower() for names in internal.contexts.values() for one in names}
     return words if spoken in general - {"wildcard"} else None
+
+
+def _first_word(command: str) -> str:
+    found = re.match(r"\s*([\w/]*)", command)
+    return found.group(1).lower() if found else ""
 
 
 def _misunderstood(session: Any, command: str) -> Any:

@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from greenroom.agents.fastworkflow_session import Relay
+    from greenroom.agents.fastworkflow_session import Answering
 
 _dspy: Any = importlib.import_module("dspy")
 _litellm: Any = importlib.import_module("litellm")
@@ -18,7 +18,7 @@ _litellm: Any = importlib.import_module("litellm")
 class RelayedModel(_dspy.BaseLM):
     """A model whose answers come over the wire."""
 
-    def __init__(self, relay: Relay, role: str) -> None:
+    def __init__(self, relay: Answering, role: str) -> None:
         # No cache: the trials of a task would be copies of each other.
         super().__init__(model=f"greenroom/{role}", cache=False)  # pyright: ignore[reportUnknownMemberType]
         self._relay = relay

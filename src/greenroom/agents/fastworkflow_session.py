@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from greenroom.agents.fastworkflow_bridge import Binding, install_bridge, set_step_callback
 from greenroom.agents.fastworkflow_tool_map import ToolMap, local_name
@@ -47,6 +47,14 @@ class SessionSettings:
     max_iterations: int
     policy: str = ""
     """Put before every user message, where the workflow's insights cannot carry it."""
+
+
+class Answering(Protocol):
+    """Whoever answers for FastWorkflow's models."""
+
+    def complete(self, role: str, request: dict[str, Any]) -> dict[str, Any]:
+        """The model's answer: its text and the tokens that it took."""
+        ...
 
 
 class Relay:
@@ -90,7 +98,7 @@ class _Seen:
 def hold(wire: WorkerEnd, workflow: str, settings: SessionSettings) -> None:
     """Take what the user says, turn by turn, until the episode hangs up."""
     relay = Relay(wire)
-    _place_models(relay, reasoning=settings.reasoning)
+    place_models(relay, reasoning=settings.reasoning)
     tool_map = ToolMap(settings.tool_infos, settings.tool_map)
     binding = Binding(
         _RelayedEnvironment(wire),
@@ -170,7 +178,8 @@ def _tell_step(wire: WorkerEnd, settings: SessionSettings, record: dict[str, Any
         wire.send(kind="refused", command=record["command"], problem=record["error"])
 
 
-def _place_models(relay: Relay, *, reasoning: bool) -> None:
+def place_models(relay: Answering, *, reasoning: bool) -> None:
+    """Have FastWorkflow ask the relay wherever it would ask a provider."""
     dspy: Any = importlib.import_module("dspy")
     utilities: Any = importlib.import_module("fastworkflow.utils.dspy_utils")
     models = importlib.import_module("greenroom.agents.fastworkflow_models")

@@ -105,7 +105,7 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         items = cast("Iterable[Any]", value)
         return [plain_value(item) for item in items]
-    if dataclasses.is_dataclass(value) or hasattr(value, "model_fields"):
+    if dataclasses.is_dataclass(value) or _fields(value) is not None:
         return {name: plain_value(item) for name, item in _members(value).items()}
     return str(value)
 
@@ -113,9 +113,10 @@ def plain_value(value: Any) -> Any:
 def _members(parameters: Any) -> dict[str, Any]:
     if isinstance(parameters, Mapping):
         return dict(cast("Mapping[str, Any]", parameters))
-    if hasattr(parameters, "model_fields"):
+    fields = _fields(parameters)
+    if fields is not None:
         # Not by dumping: FastWorkflow constructs its models unchecked, and pydantic warns of each.
-        return {name: getattr(parameters, name, None) for name in _fields(parameters)}
+        return {name: getattr(parameters, name, None) for name in fields}
     if dataclasses.is_dataclass(parameters) and not isinstance(parameters, type):
         return {
             field.name: getattr(parameters, field.name) for field in dataclasses.fields(parameters)
@@ -126,12 +127,13 @@ def _members(parameters: Any) -> dict[str, Any]:
 def _defaults(parameters: Any) -> dict[str, Any]:
     return {
         name: field.get_default(call_default_factory=True)
-        for name, field in _fields(parameters).items()
+        for name, field in (_fields(parameters) or {}).items()
     }
 
 
-def _fields(parameters: Any) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", getattr(cast("Any", type(parameters)), "model_fields", {}))
+def _fields(parameters: Any) -> Mapping[str, Any] | None:
+    # A pydantic model has them, if only an empty mapping.
+    return getattr(cast("Any", type(parameters)), "model_fields", None)
 
 
 def _left_out(value: Any, default: Any) -> bool:

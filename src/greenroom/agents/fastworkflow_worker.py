@@ -5,14 +5,16 @@ ready and waits; for each episode it forks, so a worker starts in milliseconds, 
 and whatever FastWorkflow remembers of an episode ends with it. Every worker has a copy of the
 workflow's folder of its own.
 
-Run as `python -m greenroom.agents.fastworkflow_worker FOLDER`, with FOLDER as `prepare_folder` of
-the workers module leaves it. It ends when its standard input does.
+Run as `python -m greenroom.agents.fastworkflow_worker FOLDER NAME [trained]`: a folder as
+`prepare_workers` leaves it, the name of the workflow there, and whether it has intent models. It
+ends when its standard input does.
 """
 
 from __future__ import annotations
 
 import gc
 import importlib
+import inspect
 import os
 import select
 import shutil
@@ -20,7 +22,6 @@ import signal
 import socket
 import sys
 import warnings
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -51,22 +52,23 @@ _SETTINGS = {
 """What FastWorkflow has to be told before anything else; the sentinels are the usual ones."""
 
 
-class _NoIntentModel:
+class NoIntentModel:
     """Stands in for a router that was never trained: to it, every utterance is out of scope."""
 
     modelpipeline = None
 
     def predict(self, command: str) -> list[str]:
+        """No command at all."""
         return ["wildcard"]
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, name: str, *, trained: bool) -> None:
     """Load FastWorkflow, say that it is ready, and fork a worker for whoever connects."""
     warnings.simplefilter("ignore")
     listener = socket.socket(socket.AF_UNIX)
-    workflow = str(_template(folder))
-    trained = _load(folder, workflow)
-    facts = {"commands": session.command_names(workflow), "trained": trained}
+    workflow = str(folder / WORKFLOWS / name)
+    load_fastworkflow(folder, workflow, trained=trained)
+    facts = {"commands": session.command_names(workflow)}
     listener.bind(str(folder / SOCKET))
     listener.listen(256)
     # What is loaded by now stays: the collector need not touch, and so copy, its pages.
@@ -90,7 +92,8 @@ def main(folder: Path) -> None:
         connection.close()
 
 
-def _load(folder: Path, workflow: str) -> bool:
+def load_fastworkflow(folder: Path, workflow: str, *, trained: bool = False) -> None:
+    """Get ready to run a workflow, with its intent models if it was trained."""
     fastworkflow: Any = importlib.import_module("fastworkflow")
     fastworkflow.init(env_vars=dict(_SETTINGS))
     dspy: Any = importlib.import_module("dspy")
@@ -107,10 +110,8 @@ def _load(folder: Path, workflow: str) -> bool:
     for module in ("workflow_agent", "command_executor", "model_pipeline_training"):
         importlib.import_module(f"fastworkflow.{module}")
     importlib.import_module("greenroom.agents.fastworkflow_models")
-    trained = (Path(workflow) / COMMAND_INFO).is_dir()
     _place_routers(workflow, trained=trained)
     _warm_up(fastworkflow, workflow)
-    return trained
 
 
 def _place_routers(workflow: str, *, trained: bool) -> None:
@@ -121,7 +122,7 @@ def _place_routers(workflow: str, *, trained: bool) -> None:
     for context in definition.contexts:
         path = _artifacts(workflow, context)
         if not trained:
-            router._instances_cache[path] = _NoIntentModel()
+            router._instances_cache[path] = NoIntentModel()
         elif Path(path).is_dir():
             router(path)
 
@@ -172,8 +173,9 @@ def _work(template: str, connection: socket.socket, number: int) -> int:
 
 
 def _place_policy(workflow: Path, policy: str) -> bool:
-    # Where FastWorkflow reads it; False where this version has no such place.
-    if find_spec("fastworkflow.utils.insights_loader") is None:
+    # Where FastWorkflow reads it; False where sessions of this version read no such place.
+    fastworkflow: Any = importlib.import_module("fastworkflow")
+    if "load_workflow_insights" not in inspect.getsource(fastworkflow.WorkflowExecutionContext):
         return False
     place_policy(workflow, policy)
     return True
@@ -188,10 +190,5 @@ def _share_routers(template: str, own: str) -> None:
             cache[own + path.removeprefix(template)] = router
 
 
-def _template(folder: Path) -> Path:
-    (template,) = (one for one in (folder / WORKFLOWS).iterdir() if one.name != INTERNAL)
-    return template
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2], trained="trained" in sys.argv[3:])

@@ -46,8 +46,11 @@ class Workers:
     """A loaded FastWorkflow that gives every episode a worker."""
 
     folder: Path
-    commands: list[str] = field(default_factory=list[str])
+    workflow: str
+    """The name of the workflow that they run."""
     trained: bool = False
+    """Whether it has intent models."""
+    commands: list[str] = field(default_factory=list[str])
     _loader: subprocess.Popen[bytes] | None = None
     _loading: anyio.Lock = field(default_factory=anyio.Lock)
 
@@ -61,7 +64,10 @@ class Workers:
             (self.folder / worker.SOCKET).unlink(missing_ok=True)
             with (self.folder / "log.txt").open("ab") as log:
                 self._loader = subprocess.Popen(  # noqa: ASYNC220, S603
-                    [sys.executable, "-m", worker.__name__, str(self.folder)],
+                    [
+                        *(sys.executable, "-m", worker.__name__, str(self.folder), self.workflow),
+                        *(["trained"] if self.trained else []),
+                    ],
                     stdin=subprocess.PIPE,
                     stdout=log,
                     stderr=log,
@@ -69,7 +75,7 @@ class Workers:
                     env=_without_secrets(),
                 )
             facts = await self._facts(self._loader)
-            self.commands, self.trained = facts["commands"], facts["trained"]
+            self.commands = facts["commands"]
 
     async def _facts(self, loader: subprocess.Popen[bytes]) -> dict[str, Any]:
         ready = anyio.Path(self.folder / worker.READY)
@@ -163,7 +169,7 @@ def prepare_workers(workflow: Path, artifacts: Path | None) -> Workers:
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    return Workers(folder)
+    return Workers(folder, workflow.name, trained=artifacts is not None)
 
 
 def _without_secrets() -> dict[str, str]:

@@ -1,3 +1,5 @@
-"""Integrations: Greenroom inside other people's software."""
+"""Integrations: Greenroom inside other people's software. Nothing is exported from here."""
 
 from __future__ import annotations
+
+__all__: list[str] = []

@@ -1,0 +1,183 @@
+"""Utterances to train with where no model writes any: a command's own, said in other ways.
+
+FastWorkflow has a model write utterances as several personas would. Without a model, each of our
+personas has a manner instead: how it begins and ends, which words it swaps, what it leaves out. The
+same utterances always give the same variations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+VERSION = 1
+"""Of the variations: what was trained with others is another thing."""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """A persona, and how it says things."""
+
+    persona: str
+    begins: tuple[str, ...] = ("",)
+    ends: tuple[str, ...] = ("",)
+    terse: bool = False
+    """Without capitals, full stops and words of courtesy."""
+
+
+MANNERS = (
+    Manner(
+        "A customer in a hurry, who leaves out every word that is not needed.",
+        ends=("", " now", " asap", " quick"),
+        terse=True,
+    ),
+    Manner(
+        "A polite customer, who writes whole sentences.",
+        begins=("Hello, could you help me? ", "Good morning. ", "Would you be so kind? "),
+        ends=(" Thank you very much.", " Thanks in advance.", " That would be lovely."),
+    ),
+    Manner(
+        "A chatty customer, who says why.",
+        begins=("So here is the thing. ", "Well, long story short: ", "My plans have changed. "),
+        ends=(" I hope that is all right.", " My partner asked me to.", ""),
+    ),
+    Manner(
+        "An annoyed customer, who has asked before.",
+        begins=("Again: ", "For the second time: ", "Listen, ", "I have been waiting. "),
+        ends=("", " Hurry up.", " How hard can it be?"),
+    ),
+    Manner(
+        "A service agent, who notes down what a customer asks for.",
+        begins=(
+            "The customer says: ",
+            "Request from the user: ",
+            "User asks: ",
+            "They want this: ",
+        ),
+        ends=("", " (as requested by the user)"),
+    ),
+    Manner(
+        "A service agent, who hands on numbers and codes with every request.",
+        ends=(
+            " #W{number}",
+            " (id {code})",
+            " <id>{code}</id>",
+            " reference {number}",
+            " for {code}",
+        ),
+    ),
+    Manner(
+        "A customer who is unsure and asks instead of telling.",
+        begins=("Is it possible? ", "I am not sure how this works. ", "Maybe you can tell me. "),
+        ends=("", " Can that be done?", " Is that possible?"),
+    ),
+    Manner(
+        "Somebody who writes on a phone, in small letters.",
+        begins=("hey ", "hi ", "ok so ", "um "),
+        ends=("", " pls", " thx"),
+        terse=True,
+    ),
+)
+
+_SWAPS = {
+    "add": ("include", "put in"),
+    "address": ("location",),
+    "book": ("reserve", "get"),
+    "booking": ("reservation", "trip"),
+    "buy": ("purchase", "get"),
+    "cancel": ("call off", "drop", "stop"),
+    "change": ("modify", "alter", "switch"),
+    "check": ("look at", "verify"),
+    "correct": ("fix", "mend"),
+    "customer": ("client", "user"),
+    "details": ("information", "particulars"),
+    "exchange": ("swap", "trade"),
+    "find": ("look for", "search for"),
+    "give": ("hand", "provide"),
+    "help": ("assist", "support"),
+    "human": ("person", "real person"),
+    "items": ("articles", "things", "products"),
+    "list": ("name", "show"),
+    "look up": ("find", "check"),
+    "modify": ("change", "edit"),
+    "need": ("want", "have"),
+    "order": ("purchase", "order"),
+    "pay": ("settle it",),
+    "profile": ("account",),
+    "replace": ("substitute",),
+    "reservation": ("booking",),
+    "return": ("send back", "give back"),
+    "search": ("look for", "find"),
+    "send": ("give", "issue"),
+    "show": ("display", "tell", "let me see"),
+    "talk": ("speak",),
+    "tell": ("inform",),
+    "transfer": ("hand over", "connect"),
+    "update": ("change", "adjust"),
+    "want": ("wish", "would like"),
+}
+
+_WORD = re.compile(rf"\b({'|'.join(sorted(_SWAPS, key=len, reverse=True))})\b", flags=re.IGNORECASE)
+_COURTESY = re.compile(
+    r"^(please|can you|could you|can i|i want to|i would like to|i'd like to|i need to)\s+",
+    flags=re.IGNORECASE,
+)
+_CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+
+
+def variations(utterances: Sequence[str], manner: Manner, count: int) -> list[str]:
+    """So many different ways in which somebody of that manner says one of the utterances."""
+    # Chance that is the same everywhere: nothing here is a secret.
+    random = Random(f"{manner.persona}\n{utterances}")  # noqa: S311
+    found: dict[str, None] = {}
+    for attempt in range(20 * count):
+        if len(found) == count or not utterances:
+            break
+        said = _said(utterances[attempt % len(utterances)], manner, random)
+        if said not in utterances:
+            found[said] = None
+    return list(found)
+
+
+def _said(utterance: str, manner: Manner, random: Random) -> str:
+    text = _WORD.sub(lambda match: _swapped(match[0], random), utterance)
+    if manner.terse:
+        text = _COURTESY.sub("", text).rstrip(" .!?").lower()
+    end = random.choice(manner.ends).format(
+        number=random.randrange(1_000_000, 9_999_999),
+        code="".join(random.choices(_CODE_LETTERS, k=6)),
+    )
+    return random.choice(manner.begins) + text + end
+
+
+def _swapped(word: str, random: Random) -> str:
+    if random.random() < 0.5:
+        return word
+    other = random.choice(_SWAPS[word.lower()])
+    return other.capitalize() if word[0].isupper() else other
+
+
+_COUNT = re.compile(r"Generate (\d+) unique utterances")
+_PERSONA = re.compile(r"\[(Persona_\d+)\]\s*\n([^\n]+)")
+_OWN = re.compile(r"style and intent:\s*\n(.*?)\n\s*Guidelines:", flags=re.DOTALL)
+
+
+def answer_of_no_model(prompt: str) -> str:
+    """What FastWorkflow gets where it asks a model for utterances: variations, persona by persona.
+
+    Where it asks for examples of parameters there are none: it does without.
+    """
+    own = _OWN.search(prompt)
+    count = _COUNT.search(prompt)
+    if own is None or count is None:
+        return ""
+    utterances = [line.strip() for line in own[1].splitlines() if line.strip()]
+    manners = {manner.persona: manner for manner in MANNERS}
+    return "\n".join(
+        "\n".join(
+            [f"[{name}]", *variations(utterances, manners[persona.strip()], int(count[1])), ""]
+        )
+        for name, persona in _PERSONA.findall(prompt)
+    )

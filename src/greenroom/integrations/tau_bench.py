@@ -1,0 +1,201 @@
+"""Our agents inside Tau Bench: its environments, its users, its runner and its result file.
+
+    python -m greenroom.integrations.tau_bench --agent-strategy fastworkflow --env retail ...
+
+Where the package `tau_bench` is installed, this takes its flags, puts an agent of ours in the place
+of its own, and calls its `run`. None of its files is changed, and nothing stays changed in its
+modules when the run is over.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from anyio.from_thread import start_blocking_portal
+from pydantic import ValidationError
+
+from greenroom.agents import AgentStrategy, Setting, find_strategy
+from greenroom.benchmark import RunConfig, check_config
+from greenroom.benchmark.casting import check_cast, make_cast
+from greenroom.domains.tools import ToolInfo
+from greenroom.errors import GreenroomError, InputError
+from greenroom.integrations.tau_bench_agent import RunParts, RunStopped, Upstream, UpstreamAgent
+from greenroom.integrations.tau_bench_flags import parse_flags
+
+ALLOWED_STRATEGY = "tool-calling"
+"""A strategy of Tau Bench's own, which its `run` lets pass."""
+
+_OUR_FIELDS = (
+    "agent_strategy",
+    "agent_options",
+    "max_num_steps",
+    "max_episode_seconds",
+    "max_retries",
+    "max_concurrency",
+    "seed",
+    "model",
+    "model_provider",
+    "api_base",
+    "temperature",
+    "max_tokens",
+    "reasoning_effort",
+    "transport",
+    "model_timeout",
+    "model_retries",
+    "cache",
+    "prices",
+    "max_cost",
+    "max_tokens_total",
+)
+
+
+class StrategyName(str):
+    """The name of a strategy of ours, which Tau Bench lets pass like one of its own.
+
+    Its `run` looks a strategy up in a list before anything else, and makes the name of the result
+    file from it. This is found in that list, and reads as what it is.
+    """
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return other == ALLOWED_STRATEGY or super().__eq__(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run Tau Bench with an agent of ours; the exit status is 2 for what a person can mend."""
+    try:
+        play(parse_flags(arguments))
+    except GreenroomError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
+
+
+def play(flags: argparse.Namespace) -> Any:
+    """Play a run in Tau Bench: what its `run` returns, which is in its result file too."""
+    upstream = _upstream("tau_bench.run")
+    types = _upstream("tau_bench.types")
+    config = _our_config(flags)
+    strategy = find_strategy(config.agent_strategy, config.agent_options)
+    _check_strategy(strategy)
+    check_cast(config, strategy)
+    its_config = _its_config(types.RunConfig, flags, strategy)
+    with start_blocking_portal() as portal, ExitStack() as open_things:
+        parts = RunParts(strategy, config, make_cast(config, strategy), portal)
+        open_things.callback(portal.call, parts.cast.close)
+
+        def factory(tools_info: list[ToolInfo], wiki: str, config: Any) -> UpstreamAgent:
+            return UpstreamAgent(
+                parts,
+                Upstream(types.Action, types.SolveResult),
+                policy=wiki,
+                tool_infos=tools_info,
+                shared=open_things.enter_context(_prepared(parts, flags.env, wiki, tools_info)),
+            )
+
+        try:
+            with _replaced_factory(upstream, factory):
+                return upstream.run(its_config)
+        except AssertionError as refusal:
+            raise InputError(f"Tau Bench refuses this run: {refusal}.") from refusal
+        except RunStopped as stopped:
+            raise stopped.reason from None
+
+
+@contextmanager
+def _prepared(parts: RunParts, env: str, policy: str, tool_infos: list[ToolInfo]) -> Generator[Any]:
+    """What the agents of the strategy share, if they share anything."""
+    strategy, config = parts.strategy, parts.config
+    if strategy.prepare is None:
+        yield None
+        return
+    setting = Setting(env, policy, tool_infos, config.agent_options, config.max_num_steps)
+    with parts.portal.wrap_async_context_manager(strategy.prepare(setting)) as shared:
+        yield shared
+
+
+def _upstream(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] != "tau_bench":
+            raise InputError(
+                f"Tau Bench cannot be imported: it needs '{error.name}', which is not installed."
+            ) from error
+        raise InputError(
+            "Tau Bench is not installed here: no package 'tau_bench' is found. Install it from its "
+            "repository: pip install git+https://github.com/sierra-research/tau-bench. To play "
+            "without it: greenroom run."
+        ) from error
+
+
+@contextmanager
+def _replaced_factory(upstream: Any, factory: Any) -> Generator[None]:
+    its_own = upstream.agent_factory
+    upstream.agent_factory = factory
+    try:
+        yield
+    finally:
+        upstream.agent_factory = its_own
+
+
+def _check_strategy(strategy: AgentStrategy) -> None:
+    if strategy.reads_script:
+        raise InputError(
+            f"The {strategy.name} agent knows the ground truth, which Tau Bench's run does not "
+            f"hand out. Play it here: greenroom run --agent-strategy {strategy.name}."
+        )
+    if strategy.create_user is not None:
+        raise InputError(
+            f"The {strategy.name} agent brings a user of its own, and Tau Bench's run has its "
+            f"own too. Play it here: greenroom run --agent-strategy {strategy.name}."
+        )
+
+
+def _our_config(flags: argparse.Namespace) -> RunConfig:
+    """Our side of the run: the agent. Tasks, trials and the user are Tau Bench's."""
+    given = {name: getattr(flags, name) for name in _OUR_FIELDS}
+    fields = {name: value for name, value in given.items() if value is not None}
+    if flags.few_shot_displays_path:
+        fields["agent_options"] = {
+            **flags.agent_options,
+            "few_shot_displays_path": flags.few_shot_displays_path,
+        }
+    return check_config({**fields, "user_strategy": "scripted"})
+
+
+def _its_config(run_config: Any, flags: argparse.Namespace, strategy: AgentStrategy) -> Any:
+    """Tau Bench's configuration of the run."""
+    known = vars(flags).keys() & run_config.model_fields.keys()
+    fields = {name: vars(flags)[name] for name in known if vars(flags)[name] is not None}
+    if not strategy.needs_model:
+        # Its configuration wants a model, whether or not anybody asks one.
+        fields = {"model": "none", "model_provider": flags.user_model_provider, **fields}
+    elif flags.api_base is not None:
+        fields.setdefault("model_provider", "openai")
+    fields["agent_strategy"] = ALLOWED_STRATEGY
+    try:
+        config = run_config(**fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0]).replace("_", "-")
+        if first["type"] == "missing":
+            raise InputError(f"Tau Bench needs --{name}.") from error
+        raise InputError(f"Tau Bench does not take this --{name}: {first['msg']}.") from error
+    # Behind pydantic's back, which would make a plain str of it.
+    vars(config)["agent_strategy"] = StrategyName(strategy.name)
+    return config
+
+
+if __name__ == "__main__":
+    main()
