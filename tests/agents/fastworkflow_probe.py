@@ -174,6 +174,9 @@ def scenes(stage: Stage) -> dict[str, Any]:
     clarified = fields(
         reasoning="r", clarified_command=LOOK, needs_human="", clarification_question=""
     )
+    elsewhere = fields(
+        reasoning="r", clarified_command="fly", needs_human="", clarification_question=""
+    )
     lost = fields(
         reasoning="r", clarified_command="", needs_human="True", clarification_question="What?"
     )
@@ -217,6 +220,10 @@ def scenes(stage: Stage) -> dict[str, Any]:
         "blank": stage.scene([PLAN, command("  "), *END]),
         "line break": stage.scene(
             [PLAN, command("get_order_details\n<order_id>#W1</order_id>"), *END]
+        ),
+        "never clarified": stage.scene(
+            [PLAN, vague, *[elsewhere] * 4, *END, *[elsewhere] * 50],
+            predictions=("get_order_details", "get_user_details"),
         ),
         "entry": recovered(stage, recovery),
     }

@@ -157,6 +157,29 @@ def test_decision_only_comes_to_the_same_result(play: Play):
         assert actions(one) == actions(other)
 
 
+@pytest.mark.parametrize(
+    ("habit", "failed"), [("ask", 0), ("unknown", 1), ("missing", 1), ("garbled", 0)]
+)
+def test_what_goes_wrong_on_the_way_is_recovered_from(
+    play: Play, server: RunningServer, habit: str, failed: int
+):
+    episodes = play(
+        [0, 5],
+        model=f"oracle+{habit}",
+        user_model="user",
+        user_api_base=server.api_base,
+        user_strategy="llm",
+    )
+    for episode in episodes:
+        assert episode.outcome == "success"
+        assert (episode.tallies["commands resolved"].get("failed") or 0) == failed
+        # Nothing that changes the shop is done twice, whatever was repeated or clarified.
+        changes = [action for action in episode.steps if action.action.writes]
+        assert len(changes) == sum(action.writes for action in episode.task.actions)
+        turns = sum(step.action.name == "respond" for step in episode.steps)
+        assert turns >= (3 if habit == "ask" else 2)
+
+
 def test_steps_that_run_out_end_the_episode(play: Play):
     (episode,) = play([2], max_num_steps=4)
     assert episode.outcome == "max_steps"

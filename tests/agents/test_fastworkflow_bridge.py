@@ -150,6 +150,15 @@ def test_recovery_leads_to_the_step_that_was_meant(scenes: dict[str, Any]):
     assert recovered["incomplete"]["roles"][2:6] == ["extraction"] * 3 + ["planner"]
 
 
+def test_clarifying_comes_to_an_end(scenes: dict[str, Any]):
+    scene = scenes["never clarified"]
+    assert names(scene) == []
+    assert scene["roles"].count("agent") < 12
+    assert scene["answers"] == ["All is done."]
+    assert any("not understood which command" in prompt for prompt in scene["prompts"])
+    assert scene["stage"] == "INTENT_DETECTION"
+
+
 def test_fastworkflow_is_patched_only_while_a_session_is_bound(scenes: dict[str, Any]):
     patches = scenes["patches"]
     assert patches["before"]

@@ -38,6 +38,11 @@ ENTRY_POINT = "_execute_workflow_query"
 """What the agent's tool calls for each command."""
 
 _LONGEST_COMPLAINT = 300
+_MOST_CLARIFICATIONS = 5
+_NOT_UNDERSTOOD = (
+    "Error: it was not understood which command is meant. Begin with the exact name of one of the "
+    "available commands."
+)
 
 
 class StepResult(Protocol):
@@ -98,6 +103,8 @@ class Binding:
         self._answers: dict[int, str] = {}
         self._made: list[tuple[bytes, str]] = []
         self._abandoned: list[tuple[bytes, str]] = []
+        self._unresolved_call: tuple[object, int] = (None, 0)
+        self._unresolved = 0
 
     def begin_turn(self, *, again: bool = False) -> None:
         """The user has spoken; `again`: a turn that failed is begun anew with the same words."""
@@ -117,13 +124,25 @@ class Binding:
             session.cme_workflow.context.pop("is_assistant_mode_command", None)
         if output.command_handled or not output.success:
             self._note_unresolved(session, command, output)
-            return output
+            return self._or_give_up(session, output)
         artifacts = _response(output).artifacts
         name, parameters = artifacts["command_name"], artifacts.get("cmd_parameters")
         self.resolved[self._how(command, name, asked)] += 1
         session.cme_workflow.context.pop("is_assistant_mode_command", None)
         text, success = self._step(session, command, name, parameters)
         return _output(session, text, success=success, name=name, parameters=parameters)
+
+    def _or_give_up(self, session: Any, output: Any) -> Any:
+        # FastWorkflow clarifies what it did not understand by asking a model for another command,
+        # and begins again with that, for ever if need be.
+        call = _tool_call(session)
+        if call[0] is not self._unresolved_call[0] or call[1] != self._unresolved_call[1]:
+            self._unresolved_call, self._unresolved = call, 0
+        self._unresolved += _stage(session) in _UNDECIDED
+        if self._unresolved < _MOST_CLARIFICATIONS:
+            return output
+        session.cme_workflow.end_command_processing()
+        return _output(session, _NOT_UNDERSTOOD, success=False)
 
     def _resolve(self, session: Any, command: str) -> Any:
         if self.exact_only and _stage(session) in ("", "INTENT_DETECTION"):

@@ -13,11 +13,13 @@ from greenroom.domains.actions import RESPOND
 from greenroom.domains.domain import Domain
 from greenroom.rehearsal.actions import Reply, Spoiling, deeds_done, protocol_of, write_action
 from greenroom.rehearsal.asking import Asked, BadRequest
+from greenroom.rehearsal.fastworkflow_parts import FastWorkflowParts, FormRole
+from greenroom.rehearsal.known_tasks import KnownTasks
 from greenroom.rehearsal.plans import Plans
 from greenroom.rehearsal.schemas import action_places, minimal_instance
 from greenroom.rehearsal.words import user_words
 
-Role = Literal["agent", "user", "judge"]
+Role = Literal["agent", "user", "judge"] | FormRole
 
 MODELS: Final = ("oracle", "synthetic", "synthetic-0.5", "user", "judge")
 """Names worth listing: any other plays as the oracle does."""
@@ -53,19 +55,17 @@ class Cast:
     """Everybody who can be asked about the tasks of a split."""
 
     def __init__(self, domain: Domain, split: str, seed: int) -> None:
-        self._tasks = domain.tasks(split)
-        self._place = f"the {len(self._tasks)} tasks of {domain.name}, split {split}"
+        self._known = KnownTasks(domain, split)
         self._plans = Plans(domain, split, seed)
-        self._by_instruction: dict[str, int] = {}
-        for index, task in enumerate(self._tasks):
-            self._by_instruction.setdefault(task.instruction.strip(), index)
-        self._by_instruction.pop("", None)
-        self._longest_first = sorted(self._by_instruction, key=len, reverse=True)
+        self._fastworkflow = FastWorkflowParts(domain, self._known, self._plans)
         self._by_prompt: dict[str, int | None] = {}
 
     async def part(self, asked: Asked) -> Part:
         """Whose turn it is; raises BadRequest where it is nobody's."""
         model = asked.model.rpartition("/")[2]
+        line = None if model in ("judge", "user") else await self._fastworkflow.line(asked)
+        if line is not None:
+            return _words(*line)
         if model == "judge" or (asked.schema and not any(action_places(asked.schema))):
             return _words("judge", _verdict(asked))
         task_index = None if model == "user" else self._agents_task(asked)
@@ -74,8 +74,9 @@ class Cast:
         part = None if asked.tools else self._told_by_prompt(asked)
         if part is None:
             raise BadRequest(
-                f"This conversation is about none of {self._place}: an agent's first user message "
-                "has to be a task's instruction, and a user's system message has to contain one.",
+                f"This conversation is about none of {self._known.place}: an agent's first user "
+                "message has to be a task's instruction, a user's system message has to contain "
+                "one.",
                 code="unknown_task",
             )
         return part
@@ -93,7 +94,7 @@ class Cast:
         task_index = self._users_task(system)
         if task_index is None and not is_user:
             return None
-        task = None if task_index is None else self._tasks[task_index]
+        task = None if task_index is None else self._known.tasks[task_index]
         return _words("user", user_words(task, asked))
 
     async def _agent(self, asked: Asked, task_index: int) -> Part:
@@ -107,7 +108,7 @@ class Cast:
 
     def _agents_task(self, asked: Asked) -> int | None:
         for text in asked.said_by("user"):
-            task_index = self._by_instruction.get(text.strip())
+            task_index = self._known.named(text)
             if task_index is not None:
                 return task_index
         return None
@@ -116,8 +117,7 @@ class Cast:
         if prompt not in self._by_prompt:
             if len(self._by_prompt) >= _REMEMBERED:
                 self._by_prompt.clear()
-            found = next((text for text in self._longest_first if text in prompt), None)
-            self._by_prompt[prompt] = None if found is None else self._by_instruction[found]
+            self._by_prompt[prompt] = self._known.within(prompt)
         return self._by_prompt[prompt]
 
 

@@ -6,7 +6,7 @@ The plan is made by letting the agent play the task once, against a user who agr
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -19,6 +19,9 @@ from greenroom.domains.environment import Environment
 from greenroom.rehearsal.asking import BadRequest
 from greenroom.rehearsal.words import GO_AHEAD
 from greenroom.users import ScriptedUser
+
+HABITS: Final = ("loose", "ask", "unknown", "missing", "garbled")
+"""What a model can be told to do on its way, by its name: "oracle+ask+loose"."""
 
 _REMEMBERED = 10_000
 
@@ -35,7 +38,8 @@ class Plan:
     """What is to be done, in order; the last of it is repeated for as long as it takes."""
 
     def __init__(self, actions: Iterable[Action]) -> None:
-        self._deeds = [(deed(action.name, action.kwargs), action) for action in actions]
+        self.actions = tuple(actions)
+        self._deeds = [(deed(action.name, action.kwargs), action) for action in self.actions]
 
     def next_action(self, done: Iterable[Deed]) -> Action:
         """The first action that was not done yet; what else was done does not count."""
@@ -90,7 +94,8 @@ def behaviour(model: str) -> tuple[AgentStrategy, dict[str, str]]:
     >>> behaviour("openai/synthetic-0.5")[1]
     {'success': '0.5', 'spread': '0'}
     """
-    name, *given = model.rpartition("/")[2].split("-")
+    habits_of(model)
+    name, *given = model.rpartition("/")[2].partition("+")[0].split("-")
     if name != synthetic.name:
         return oracle, {}
     success, spread, *more = [*given, *("0.8", "0")[len(given) :]]
@@ -107,3 +112,21 @@ def behaviour(model: str) -> tuple[AgentStrategy, dict[str, str]]:
             status=404,
         )
     return synthetic, options
+
+
+def habits_of(model: str) -> frozenset[str]:
+    """The habits in a model's name.
+
+    >>> sorted(habits_of("synthetic-0.5+loose+ask"))
+    ['ask', 'loose']
+    """
+    habits = model.rpartition("/")[2].split("+")[1:]
+    unknown = [habit for habit in habits if habit not in HABITS]
+    if unknown:
+        raise BadRequest(
+            f"There is no model '{model}': nobody has the habit '{unknown[0]}'. "
+            f"It is one of {', '.join(HABITS)}.",
+            code="model_not_found",
+            status=404,
+        )
+    return frozenset(habits)

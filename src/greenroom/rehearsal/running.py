@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import signal
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator
@@ -16,10 +15,8 @@ from aiohttp import web
 from greenroom.domains.domain import Domain
 from greenroom.domains.packs import DEFAULT_SPLIT
 from greenroom.errors import InputError
+from greenroom.hosts import LOOPBACK, TOKEN_VARIABLE, address_of, check_host
 from greenroom.rehearsal.server import ScriptedModels, ServerSettings, Stats
-
-LOOPBACK = "127.0.0.1"
-TOKEN_VARIABLE = "GREENROOM_TOKEN"  # noqa: S105
 
 _LARGEST_REQUEST = 64 << 20
 _SECONDS_TO_END = 0.2
@@ -36,8 +33,7 @@ class RunningServer:
     @property
     def address(self) -> str:
         """Where it is, as seen from this machine."""
-        host = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(self.host, self.host)  # noqa: S104
-        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+        return address_of(self.host, self.port)
 
     @property
     def api_base(self) -> str:
@@ -155,28 +151,10 @@ def serve_until_stopped(
     return asyncio.run(serve())
 
 
-def check_host(host: str, token: str | None) -> None:
-    """Raise unless the host is this machine alone, or a token keeps others out."""
-    if token or is_loopback(host):
-        return
-    raise InputError(
-        f"Others can reach {host}: set {TOKEN_VARIABLE} to a token that their requests need, or "
-        f"stay with {LOOPBACK}."
-    )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches the host."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 __all__ = [
+    "LOOPBACK",
+    "TOKEN_VARIABLE",
     "RunningServer",
-    "check_host",
-    "is_loopback",
     "running_server",
     "scripted_server",
     "serve_until_stopped",
