@@ -122,6 +122,8 @@ class AgentStrategy:
     """It knows the ground truth: a rehearsal aid, not a contestant."""
     create_user: Callable[[AgentContext], SimulatedUser] | None = None
     """Set where the agent only makes sense with a user of its own, as a recording does."""
+    create_model: Callable[[AgentContext], Model] | None = None
+    """Set where the agent brings the model of an episode itself; the agent's purse pays for it."""
     prepare: Callable[[Setting], AbstractAsyncContextManager[Any]] | None = None
     """Opened before a run's first episode and closed after its last: what the agents share, such
     as processes. It is the place to refuse a run before it costs anything."""

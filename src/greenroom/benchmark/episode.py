@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -101,6 +101,7 @@ async def play_episode(
         role_models=cast.role_models(ledger, scope, own_seed) if cast else {},
         shared=shared,
     )
+    context = with_own_model(strategy, context, ledger)
     environment = Environment(domain, ScriptedUser(), split=split, max_steps=max_steps)
     agent: Agent | None = None
     started_at, start = datetime.now(UTC), time.monotonic()
@@ -134,6 +135,13 @@ async def play_episode(
         facts=getattr(agent, "facts", {}),
         tallies=getattr(agent, "tallies", {}),
     )
+
+
+def with_own_model(strategy: AgentStrategy, context: AgentContext, ledger: Ledger) -> AgentContext:
+    """The context with the model that the strategy brings, if it does; the agent pays for it."""
+    if strategy.create_model is None:
+        return context
+    return replace(context, model=ledger.model("agent", strategy.create_model(context)))
 
 
 def _user(

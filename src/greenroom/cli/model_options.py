@@ -77,6 +77,12 @@ ExtractionModel = Annotated[
     str | None,
     typer.Option("--extraction-model", help="A model of its own that extracts parameters."),
 ]
+Workflow = Annotated[
+    str | None,
+    typer.Option(
+        "--workflow", help="The chat workflow that the workflow agent plays: URL or file.py:name."
+    ),
+]
 WorkflowPath = Annotated[
     str | None,
     typer.Option("--workflow-path", help="The folder of the FastWorkflow workflow to evaluate."),

@@ -81,6 +81,7 @@ def run(
     use_reasoning: models.UseReasoning = None,
     planner_model: models.PlannerModel = None,
     extraction_model: models.ExtractionModel = None,
+    workflow: models.Workflow = None,
     workflow_path: models.WorkflowPath = None,
     bridge: models.Bridge = None,
     few_shot_displays_path: models.FewShotPath = None,
@@ -99,12 +100,15 @@ def run(
     from greenroom.benchmark.casting import clear_answers
     from greenroom.store import open_store
 
+    if agent_strategy is None and workflow is not None:
+        agent_strategy = "workflow"
     strategy = _strategy(agent_strategy, model, use_reasoning=bool(use_reasoning))
     flags = {
         "tau_compatible": "1" if tau_compatible else None,
         "few_shot_displays_path": few_shot_displays_path,
         "planner_model": planner_model,
         "extraction_model": extraction_model,
+        "workflow": workflow,
         "workflow_path": workflow_path,
         "bridge": bridge,
         "reasoning": _reasoning(strategy, use_reasoning),

@@ -167,6 +167,7 @@ class UpstreamAgent:
             role_models=parts.cast.role_models(attempt.ledger, scope, seed),
             shared=self._shared,
         )
+        context = with_own_model(parts.strategy, context, attempt.ledger)
         with anyio.move_on_after(config.max_episode_seconds or math.inf) as limit:
             try:
                 attempt.agent = parts.strategy.create(context)
