@@ -16,6 +16,7 @@ import anyio
 from greenroom._version import __version__
 from greenroom.agents import Agent, AgentContext, AgentStrategy
 from greenroom.benchmark import RunConfig, episode_seed
+from greenroom.benchmark.episode import with_own_model
 from greenroom.errors import EpisodeOver, InputError, redacted
 from greenroom.integrations.tau_bench_stage import UpstreamEnv, UpstreamStage
 from greenroom.models import BudgetExhausted, ContentFiltered, ContextWindowExceeded
