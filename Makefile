@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+AGENTA := .venv-agenta
 
 .PHONY: help demo test check bench docs clean
 
@@ -12,15 +13,15 @@ help: ## Show what can be made.
 demo: $(VENV)/.core ## Rehearse two agents in the built-in shop and look at how they did.
 	@$(BIN)/python tools/demo.py
 
-test: $(VENV)/.dev ## Check and test everything.
+test: $(VENV)/.dev $(AGENTA)/.ready ## Check and test everything.
 	@$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 check: $(VENV)/.dev ## The quick one: format, lint, types and unit tests.
 	@$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n auto -q -m "not slow and not network"
+	$(BIN)/python -m pytest -n auto --dist loadgroup -q -m "not slow and not network"
 
-bench: $(VENV)/.dev ## Measure speed and memory; CHECK=1 fails where a floor is missed.
+bench: $(VENV)/.dev $(AGENTA)/.ready ## Measure speed and memory; CHECK=1 fails where a floor is missed.
 	@CHECK=$(CHECK) $(BIN)/python -m benchmarks
 
 docs: $(VENV)/.dev ## Write docs/commands.md anew from the commands.
@@ -34,7 +35,7 @@ lint:
 	$(BIN)/pyright
 
 clean: ## Remove what was set up here.
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(AGENTA) .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	@sh tools/need-python "$(PYTHON)"
@@ -48,5 +49,15 @@ $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@echo "Installing greenroom with everything for its tests ..."
+	@# First and alone: a package that asks for torch in passing may be given a build of gigabytes.
+	@$(PIP) torch
 	@$(PIP) -e '.[dev]'
 	@touch $@ $(VENV)/.core
+
+# Agenta's SDK, which ours has to get on with: in an environment of its own, as it pins much.
+$(AGENTA)/.ready: constraints-agenta.txt
+	@sh tools/need-python "$(PYTHON)"
+	@echo "Installing Agenta's SDK for the tests of working together ..."
+	@$(PYTHON) -m venv $(AGENTA)
+	@$(AGENTA)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-agenta.txt agenta uvicorn
+	@touch $@

@@ -8,6 +8,7 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.agenta import calls_beside_agenta
 from benchmarks.environments import episode_speed, live_environments
 from benchmarks.models import episodes_in_flight, few_at_once, many_at_once, model_calls
 from benchmarks.statistics import coverage, false_calls, power, steady_agent
@@ -22,6 +23,7 @@ BENCHMARKS = (
     many_at_once,
     model_calls,
     episodes_in_flight,
+    calls_beside_agenta,
     steady_agent,
     coverage,
     false_calls,

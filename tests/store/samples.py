@@ -8,10 +8,14 @@ from typing import Any
 from greenroom.store import (
     ActionRecord,
     EpisodeRecord,
+    EvaluationRecord,
+    ResultRecord,
     RewardRecord,
     RunRecord,
+    ScoreRecord,
     StepRecord,
     TaskRecord,
+    TestSetVersion,
     Usage,
 )
 
@@ -62,3 +66,42 @@ def sample_episode(task_index: int = 0, trial: int = 0, **changes: Any) -> Episo
         "usage": {"agent": Usage(calls=1, prompt_tokens=10, completion_tokens=5, cost=0.25)},
     }
     return EpisodeRecord(**(fields | changes))
+
+
+def sample_evaluation(version: TestSetVersion, **changes: Any) -> EvaluationRecord:
+    """An evaluation of all rows of a test set, twice."""
+    fields: dict[str, Any] = {
+        "id": "id-evaluation",
+        "name": "evaluation",
+        "created_at": MOMENT,
+        "greenroom_version": "0",
+        "workflow": "http://127.0.0.1:8000",
+        "is_chat": True,
+        "test_set_id": version.test_set_id,
+        "test_set_name": version.name,
+        "test_set_version": version.version,
+        "evaluators": [{"name": "exact_match", "alias": "exact_match", "settings": {}}],
+        "row_count": version.row_count,
+        "repeats": 2,
+    }
+    return EvaluationRecord(**(fields | changes))
+
+
+def sample_result(row: int = 0, repeat: int = 0, **changes: Any) -> ResultRecord:
+    """A row that was answered and scored."""
+    fields: dict[str, Any] = {
+        "row": row,
+        "repeat": repeat,
+        "outcome": "ok",
+        "outputs": {"role": "assistant", "content": "Paris"},
+        "scores": {
+            "exact_match": ScoreRecord(
+                score=1.0, passed=True, compared="Paris", against="Paris", reason="equal"
+            )
+        },
+        "started_at": MOMENT,
+        "seconds": 0.5,
+        "cost": 0.25,
+        "usage": {"judge": Usage(calls=1, prompt_tokens=10, completion_tokens=5, cost=0.25)},
+    }
+    return ResultRecord(**(fields | changes))

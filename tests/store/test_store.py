@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, event, make_url, text
+from sqlalchemy import event, make_url, text
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.store import (
@@ -18,10 +18,8 @@ from greenroom.store import (
     database_url,
     open_engine,
     open_store,
-    schema_version,
     this_process,
 )
-from greenroom.store import migrations as store_migrations
 from tests.postgres import Postgres
 from tests.store.samples import MOMENT, sample_episode, sample_run
 
@@ -168,47 +166,6 @@ def test_people_can_query_it(filled: Store) -> None:
     )
     with filled.engine.connect() as connection:
         assert tuple(connection.execute(text(question)).one()) == ("sample", 0.5, 2)
-
-
-def test_a_newer_database_is_left_alone(any_database: str) -> None:
-    store = open_store()
-    with store.engine.begin() as connection:
-        connection.execute(text("UPDATE meta SET value = '99'"))
-    with pytest.raises(StoreError, match=r"newer Greenroom .schema 99"):
-        open_store()
-    assert schema_version(store.engine) == 99
-    store.close()
-
-
-def test_an_older_database_is_brought_up_to_date_after_a_backup(
-    any_database: str, tmp_path: Path
-) -> None:
-    store = open_store()
-    store.create_run(sample_run())
-
-    def add_colour(connection: Connection) -> None:
-        connection.execute(text("ALTER TABLE runs ADD COLUMN colour TEXT DEFAULT 'blue'"))
-
-    store_migrations.prepare_database(store.engine, version=2, migrations={2: add_colour})
-    assert schema_version(store.engine) == 2
-    with store.engine.connect() as connection:
-        assert connection.execute(text("SELECT name, colour FROM runs")).one() == ("sample", "blue")
-    copies = list(tmp_path.glob("runs.db.schema-1.*"))
-    assert len(copies) == (1 if any_database == "sqlite" else 0)
-    store.close()
-
-
-def test_a_migration_that_fails_changes_nothing(any_database: str) -> None:
-    store = open_store()
-
-    def fail(connection: Connection) -> None:
-        connection.execute(text("ALTER TABLE runs ADD COLUMN colour TEXT"))
-        connection.execute(text("SELECT nonsense FROM nowhere"))
-
-    with pytest.raises(StoreError):
-        store_migrations.prepare_database(store.engine, version=2, migrations={2: fail})
-    assert schema_version(store.engine) == 1
-    store.close()
 
 
 def test_a_backup_is_a_whole_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,7 +87,7 @@ def main(job: Job) -> None:
             "INTENT_DETECTION_LARGE_MODEL": large,
         }
     )
-    usage = _place_model(job.model)
+    usage = _place_model(job)
     training: Any = importlib.import_module("fastworkflow.train.__main__")
     # The package `datasets` is for personas that are fetched; ours are in the folder.
     training._datasets_available = lambda: True
@@ -95,13 +95,14 @@ def main(job: Job) -> None:
     Path(job.outcome).write_bytes(orjson.dumps(asdict(usage)))
 
 
-def _place_model(model: str | None) -> Usage:
+def _place_model(job: Job) -> Usage:
     litellm: Any = importlib.import_module("litellm")
     usage = Usage()
     ask = litellm.completion
+    parameters = _parameters(job.workflow)
 
     def no_model(**request: Any) -> Any:
-        text = answer_of_no_model(str(request["messages"][0]["content"]))
+        text = answer_of_no_model(str(request["messages"][0]["content"]), parameters)
         return SimpleNamespace(choices=[SimpleNamespace(message=SimpleNamespace(content=text))])
 
     def counted(**request: Any) -> Any:
@@ -116,8 +117,19 @@ def _place_model(model: str | None) -> Usage:
         usage.cost = None if cost is None or usage.cost is None else usage.cost + cost
         return completion
 
-    litellm.completion = no_model if model is None else counted
+    litellm.completion = no_model if job.model is None else counted
     return usage
+
+
+def _parameters(workflow: str) -> dict[str, list[str]]:
+    fastworkflow: Any = importlib.import_module("fastworkflow")
+    definition = fastworkflow.RoutingRegistry.get_definition(workflow)
+    kind = fastworkflow.ModuleType.COMMAND_PARAMETERS_CLASS
+    classes = {
+        name: definition.get_command_class(name, kind)
+        for name in definition.command_directory.get_commands()
+    }
+    return {name: list(one.model_fields) for name, one in classes.items() if one is not None}
 
 
 if __name__ == "__main__":

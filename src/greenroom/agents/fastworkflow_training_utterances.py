@@ -1,14 +1,15 @@
 """Utterances to train with where no model writes any: a command's own, said in other ways.
 
 FastWorkflow has a model write utterances as several personas would. Without a model, each of our
-personas has a manner instead: how it begins and ends, which words it swaps, what it leaves out. The
-same utterances always give the same variations.
+personas has a manner instead: how it begins and ends, and whether it leaves out what is not needed.
+Words are swapped for others, and some utterances go on with values between tags, as agents write
+them. The same utterances always give the same variations.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -60,13 +61,7 @@ MANNERS = (
     ),
     Manner(
         "A service agent, who hands on numbers and codes with every request.",
-        ends=(
-            " #W{number}",
-            " (id {code})",
-            " <id>{code}</id>",
-            " reference {number}",
-            " for {code}",
-        ),
+        ends=(" #W{number}", " (id {code})", " reference {number}", " for {code}", " {code}"),
     ),
     Manner(
         "A customer who is unsure and asks instead of telling.",
@@ -125,10 +120,17 @@ _COURTESY = re.compile(
     flags=re.IGNORECASE,
 )
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+_TAGGED = 0.4
+"""How many utterances have tags. All commands', or having tags would say which one it is."""
 
 
-def variations(utterances: Sequence[str], manner: Manner, count: int) -> list[str]:
-    """So many different ways in which somebody of that manner says one of the utterances."""
+def variations(
+    utterances: Sequence[str], manner: Manner, count: int, parameters: Sequence[str] = ()
+) -> list[str]:
+    """So many different ways in which somebody of that manner says one of the utterances.
+
+    `parameters` are the names of the command's parameters, for the tags.
+    """
     # Chance that is the same everywhere: nothing here is a secret.
     random = Random(f"{manner.persona}\n{utterances}")  # noqa: S311
     found: dict[str, None] = {}
@@ -136,6 +138,8 @@ def variations(utterances: Sequence[str], manner: Manner, count: int) -> list[st
         if len(found) == count or not utterances:
             break
         said = _said(utterances[attempt % len(utterances)], manner, random)
+        if random.random() < _TAGGED:
+            said += "".join(f" <{name}>{_code(random)}</{name}>" for name in parameters)
         if said not in utterances:
             found[said] = None
     return list(found)
@@ -146,10 +150,13 @@ def _said(utterance: str, manner: Manner, random: Random) -> str:
     if manner.terse:
         text = _COURTESY.sub("", text).rstrip(" .!?").lower()
     end = random.choice(manner.ends).format(
-        number=random.randrange(1_000_000, 9_999_999),
-        code="".join(random.choices(_CODE_LETTERS, k=6)),
+        number=random.randrange(1_000_000, 9_999_999), code=_code(random)
     )
     return random.choice(manner.begins) + text + end
+
+
+def _code(random: Random) -> str:
+    return "".join(random.choices(_CODE_LETTERS, k=6))
 
 
 def _swapped(word: str, random: Random) -> str:
@@ -161,23 +168,28 @@ def _swapped(word: str, random: Random) -> str:
 
 _COUNT = re.compile(r"Generate (\d+) unique utterances")
 _PERSONA = re.compile(r"\[(Persona_\d+)\]\s*\n([^\n]+)")
+_COMMAND = re.compile(r"intent consistency with command: (\S+)")
 _OWN = re.compile(r"style and intent:\s*\n(.*?)\n\s*Guidelines:", flags=re.DOTALL)
 
 
-def answer_of_no_model(prompt: str) -> str:
+def answer_of_no_model(prompt: str, parameters: Mapping[str, Sequence[str]]) -> str:
     """What FastWorkflow gets where it asks a model for utterances: variations, persona by persona.
 
-    Where it asks for examples of parameters there are none: it does without.
+    `parameters` has the names of each command's parameters. Where FastWorkflow asks for examples of
+    their values there are none: it does without.
     """
-    own = _OWN.search(prompt)
-    count = _COUNT.search(prompt)
-    if own is None or count is None:
+    own, count, command = (find.search(prompt) for find in (_OWN, _COUNT, _COMMAND))
+    if own is None or count is None or command is None:
         return ""
     utterances = [line.strip() for line in own[1].splitlines() if line.strip()]
+    names = parameters.get(command[1], ())
     manners = {manner.persona: manner for manner in MANNERS}
     return "\n".join(
-        "\n".join(
-            [f"[{name}]", *variations(utterances, manners[persona.strip()], int(count[1])), ""]
-        )
+        line
         for name, persona in _PERSONA.findall(prompt)
+        for line in (
+            f"[{name}]",
+            *variations(utterances, manners[persona.strip()], int(count[1]), names),
+            "",
+        )
     )

@@ -139,7 +139,8 @@ class _Conversation:
     @property
     def over(self) -> bool:
         """The agent plays no more."""
-        return self._playing is not None and self._playing.done() and self._told.empty()
+        # What it may still have to tell is for callers who left.
+        return self._playing is not None and self._playing.done()
 
     async def hear(self, words: str) -> AsyncGenerator[Any]:
         """The agent's answer to the user's words, and what it does on the way."""

@@ -14,19 +14,24 @@ from typer.exceptions import TyperException
 from greenroom import __version__
 from greenroom.cli import (
     agents,
+    chat,
     compare,
     conformance,
     data,
     errors,
+    fastworkflow,
     generate,
     identify,
+    inspect,
     model_server,
     models,
     replay,
     run,
     runs,
+    serve,
     store,
     tasks,
+    testset,
 )
 from greenroom.errors import GreenroomError
 
@@ -39,15 +44,29 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (run, compare, errors, identify, replay, conformance, generate, model_server):
+for module in (
+    run,
+    compare,
+    errors,
+    identify,
+    serve,
+    inspect,
+    chat,
+    replay,
+    conformance,
+    generate,
+    model_server,
+):
     module.register(app)
 for name, group in (
     ("runs", runs.app),
     ("tasks", tasks.app),
     ("agents", agents.app),
     ("models", models.app),
+    ("fastworkflow", fastworkflow.app),
     ("data", data.app),
     ("store", store.app),
+    ("testset", testset.app),
 ):
     app.add_typer(group, name=name)
 

@@ -1,3 +1,123 @@
 """Evaluation: test sets, evaluators and runs of a workflow over a test set."""
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from greenroom.evaluation.evaluators import (
+    Case,
+    Evaluator,
+    EvaluatorKind,
+    Score,
+    evaluator_names,
+    load_kind,
+    make_evaluator,
+    make_evaluators,
+)
+from greenroom.evaluation.test_sets import (
+    Roles,
+    add_rows,
+    column_roles,
+    export_file,
+    find_version,
+    import_file,
+    read_rows,
+    row_expected,
+    row_inputs,
+)
+
+if TYPE_CHECKING:
+    from greenroom.evaluation.aggregates import (
+        EvaluationFigures,
+        EvaluatorFigures,
+        measure_evaluation,
+    )
+    from greenroom.evaluation.config import EvaluationConfig, check_evaluation_config
+    from greenroom.evaluation.gates import Gate, GateResult, check_gates, parse_gate, parse_gates
+    from greenroom.evaluation.junit import render_junit
+    from greenroom.evaluation.markdown import render_evaluation_markdown
+    from greenroom.evaluation.report import EvaluationReport, build_report
+    from greenroom.evaluation.results import Evaluated, evaluate, evaluate_async
+    from greenroom.evaluation.running import run_evaluation
+    from greenroom.evaluation.runs import (
+        PreparedEvaluation,
+        find_test_set,
+        reopen_evaluation,
+        start_evaluation,
+    )
+
+_LATER = {
+    "EvaluationFigures": "aggregates",
+    "EvaluatorFigures": "aggregates",
+    "measure_evaluation": "aggregates",
+    "EvaluationConfig": "config",
+    "check_evaluation_config": "config",
+    "Gate": "gates",
+    "GateResult": "gates",
+    "check_gates": "gates",
+    "parse_gate": "gates",
+    "parse_gates": "gates",
+    "render_junit": "junit",
+    "render_evaluation_markdown": "markdown",
+    "EvaluationReport": "report",
+    "build_report": "report",
+    "Evaluated": "results",
+    "evaluate": "results",
+    "evaluate_async": "results",
+    "run_evaluation": "running",
+    "PreparedEvaluation": "runs",
+    "find_test_set": "runs",
+    "reopen_evaluation": "runs",
+    "start_evaluation": "runs",
+}
+
+
+def __getattr__(name: str) -> Any:
+    # Who only reads a test set need not wait for what it takes to run an evaluation.
+    if name in _LATER:
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = [
+    "Case",
+    "Evaluated",
+    "EvaluationConfig",
+    "EvaluationFigures",
+    "EvaluationReport",
+    "Evaluator",
+    "EvaluatorFigures",
+    "EvaluatorKind",
+    "Gate",
+    "GateResult",
+    "PreparedEvaluation",
+    "Roles",
+    "Score",
+    "add_rows",
+    "build_report",
+    "check_evaluation_config",
+    "check_gates",
+    "column_roles",
+    "evaluate",
+    "evaluate_async",
+    "evaluator_names",
+    "export_file",
+    "find_test_set",
+    "find_version",
+    "import_file",
+    "load_kind",
+    "make_evaluator",
+    "make_evaluators",
+    "measure_evaluation",
+    "parse_gate",
+    "parse_gates",
+    "read_rows",
+    "render_evaluation_markdown",
+    "render_junit",
+    "reopen_evaluation",
+    "row_expected",
+    "row_inputs",
+    "run_evaluation",
+    "start_evaluation",
+]

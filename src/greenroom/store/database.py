@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from platformdirs import user_data_path
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from greenroom.errors import InputError
@@ -70,6 +71,23 @@ def transaction(engine: Engine) -> Generator[Connection]:
             yield connection
     except SQLAlchemyError as error:
         raise _explained(engine.url, error) from error
+
+
+def insert_into(engine: Engine, table: Table) -> Any:
+    """An insert that may say what becomes of a row that is there already."""
+    dialect = postgresql if engine.dialect.name == "postgresql" else sqlite
+    return dialect.insert(table)
+
+
+def insert_or_replace(engine: Engine, table: Table, *, key: list[str], where: Any = None) -> Any:
+    """An insert that replaces the row with the same key, if `where` holds for that one."""
+    statement = insert_into(engine, table)
+    replaced = [column.name for column in table.columns if column.name not in (*key, "id")]
+    return statement.on_conflict_do_update(
+        index_elements=key,
+        set_={name: statement.excluded[name] for name in replaced},
+        where=where,
+    )
 
 
 def _open_sqlite(url: URL) -> Engine:

@@ -8,14 +8,17 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, inspect, select, update
+from sqlalchemy import Connection, Engine, insert, inspect, select, update
 
 from greenroom.store.database import StoreError, describe, transaction
+from greenroom.store.migration_2 import add_test_sets_and_evaluations
 from greenroom.store.schema import SCHEMA_VERSION, meta, metadata
 
 Migration = Callable[[Connection], None]
 
-MIGRATIONS: Mapping[int, Migration] = {}
+_KEY = "schema_version"
+
+MIGRATIONS: Mapping[int, Migration] = {2: add_test_sets_and_evaluations}
 """By version: what turns a database of the version before into one of this version."""
 
 
@@ -26,35 +29,32 @@ def prepare_database(
     migrations: Mapping[int, Migration] = MIGRATIONS,
 ) -> None:
     """Create the tables of a new database, or bring an older one up to date, after a backup."""
-    found = schema_version(engine)
-    if found == version:
+    if schema_version(engine) == version:
         return
-    if found is None:
-        _create(engine, version)
-        return
-    if found > version:
-        raise StoreError(
-            f"The database {describe(engine.url)} is that of a newer Greenroom "
-            f"(schema {found}, this one knows {version}). Upgrade, or name another database."
-        )
-    backup_before_migration(engine, found)
     with transaction(engine) as connection:
+        _lock(connection)
+        # Looked up again: another process may have been quicker.
+        found = _found_version(connection)
+        if found is None:
+            metadata.create_all(connection)
+            connection.execute(insert(meta).values(key=_KEY, value=str(version)))
+            return
+        if found > version:
+            raise StoreError(
+                f"The database {describe(engine.url)} is that of a newer Greenroom "
+                f"(schema {found}, this one knows {version}). Upgrade, or name another database."
+            )
+        if found < version:
+            backup_before_migration(engine, found)
         for step in range(found + 1, version + 1):
             migrations[step](connection)
-        connection.execute(
-            update(meta).where(meta.c.key == "schema_version").values(value=str(version))
-        )
+        connection.execute(update(meta).where(meta.c.key == _KEY).values(value=str(version)))
 
 
 def schema_version(engine: Engine) -> int | None:
     """The version of a database's schema; None if it has none of our tables yet."""
     with transaction(engine) as connection:
-        if not inspect(connection).has_table("meta"):
-            return None
-        row = connection.execute(
-            select(meta.c.value).where(meta.c.key == "schema_version")
-        ).one_or_none()
-    return int(row.value) if row is not None else None
+        return _found_version(connection)
 
 
 def backup(engine: Engine, target: Path) -> None:
@@ -80,14 +80,18 @@ def backup_before_migration(engine: Engine, version: int) -> None:
         backup(engine, Path(f"{engine.url.database}.schema-{version}.{stamp}"))
 
 
-def _create(engine: Engine, version: int) -> None:
-    from sqlalchemy.dialects import postgresql, sqlite
+def _found_version(connection: Connection) -> int | None:
+    if not inspect(connection).has_table("meta"):
+        return None
+    row = connection.execute(select(meta.c.value).where(meta.c.key == _KEY)).one_or_none()
+    return int(row.value) if row is not None else None
 
-    dialect = postgresql if engine.dialect.name == "postgresql" else sqlite
-    with transaction(engine) as connection:
-        if engine.dialect.name == "postgresql":
-            # Two processes that start at once must not both create the tables.
-            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7367746)")
-        metadata.create_all(connection)
-        insert = dialect.insert(meta).values(key="schema_version", value=str(version))
-        connection.execute(insert.on_conflict_do_nothing())
+
+def _lock(connection: Connection) -> None:
+    """Keep other processes that open the database waiting until the transaction ends."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7367746)")
+    else:
+        # SQLite's driver would begin a transaction only at the first change of a row: tables
+        # would be made outside of it, and stay if a later step fails.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -6,16 +6,18 @@ from sqlalchemy import (
     Column,
     Float,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     MetaData,
+    PrimaryKeyConstraint,
     String,
     Table,
     Text,
     UniqueConstraint,
 )
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 
@@ -100,4 +102,97 @@ judgements = Table(
     Column("usage", Text, nullable=False),
     Column("record", Text, nullable=False),
     Index("judgements_by_run", "run_id", "task_index", "trial"),
+)
+
+test_sets = Table(
+    "test_sets",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("name", String(200), nullable=False, unique=True),
+    Column("created_at", String(40), nullable=False),
+)
+
+test_set_versions = Table(
+    "test_set_versions",
+    metadata,
+    Column("test_set_id", String(32), ForeignKey("test_sets.id", ondelete="CASCADE")),
+    Column("version", Integer),
+    Column("created_at", String(40), nullable=False),
+    Column("note", Text, nullable=False),
+    Column("columns", Text, nullable=False),
+    Column("row_count", Integer, nullable=False),
+    Column("content_hash", String(64), nullable=False),
+    PrimaryKeyConstraint("test_set_id", "version"),
+)
+
+# A row is shared by all versions from the first to the last that have it in its place.
+test_set_rows = Table(
+    "test_set_rows",
+    metadata,
+    Column("test_set_id", String(32), ForeignKey("test_sets.id", ondelete="CASCADE")),
+    Column("position", Integer),
+    Column("first_version", Integer),
+    Column("last_version", Integer),
+    Column("content", Text, nullable=False),
+    PrimaryKeyConstraint("test_set_id", "position", "first_version"),
+)
+
+evaluations = Table(
+    "evaluations",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("name", String(200), nullable=False, unique=True),
+    Column("created_at", String(40), nullable=False),
+    Column("workflow", Text, nullable=False),
+    Column("test_set_id", String(32), nullable=False),
+    Column("test_set_version", Integer, nullable=False),
+    Column("evaluators", Text, nullable=False),
+    Column("repeats", Integer, nullable=False),
+    Column("planned", Integer, nullable=False),
+    Column("record", Text, nullable=False),
+    Column("lease_owner", String(200)),
+    Column("lease_until", Float),
+    # Without CASCADE: a test set stays for as long as an evaluation needs it.
+    ForeignKeyConstraint(
+        ["test_set_id", "test_set_version"],
+        ["test_set_versions.test_set_id", "test_set_versions.version"],
+    ),
+    Index("evaluations_by_test_set", "test_set_id", "test_set_version"),
+)
+
+evaluation_results = Table(
+    "evaluation_results",
+    metadata,
+    Column("evaluation_id", String(32), ForeignKey("evaluations.id", ondelete="CASCADE")),
+    Column("row_position", Integer),
+    Column("repeat", Integer),
+    Column("outcome", String(20), nullable=False),
+    Column("started_at", String(40), nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("cost", Float),
+    Column("usage", Text, nullable=False),
+    Column("error", Text),
+    Column("scores", Text, nullable=False),
+    Column("record", Text, nullable=False),
+    PrimaryKeyConstraint("evaluation_id", "row_position", "repeat"),
+)
+
+evaluation_attempts = Table(
+    "evaluation_attempts",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column(
+        "evaluation_id",
+        String(32),
+        ForeignKey("evaluations.id", ondelete="CASCADE"),
+        nullable=False,
+    ),
+    Column("row_position", Integer, nullable=False),
+    Column("repeat", Integer, nullable=False),
+    Column("started_at", String(40), nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("error", Text),
+    Column("usage", Text, nullable=False),
+    Index("evaluation_attempts_by_evaluation", "evaluation_id"),
 )

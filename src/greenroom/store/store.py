@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import Engine, Select, Table, bindparam, delete, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Engine, Select, bindparam, delete, func, insert, select
 
 from greenroom.errors import InputError, UnknownName
-from greenroom.store.database import database_url, describe, open_engine, transaction
-from greenroom.store.leases import LEASE_SECONDS, LeaseOwner, is_held
+from greenroom.store.database import (
+    database_url,
+    describe,
+    insert_into,
+    insert_or_replace,
+    open_engine,
+    transaction,
+)
+from greenroom.store.evaluations import Evaluations
+from greenroom.store.leases import LeaseOwner, Leases, is_held
 from greenroom.store.migrations import prepare_database
 from greenroom.store.records import EpisodeRecord, EpisodeSummary, RunRecord, RunStatus, Usage
 from greenroom.store.schema import attempts, episodes, runs, trajectories
+from greenroom.store.test_sets import TestSets
+from greenroom.store.usages import usage_from, usage_text
 
 EpisodeKey = tuple[int, int]
 """A task's index and a trial."""
@@ -36,7 +44,10 @@ _SUMMARY_COLUMNS = (
 
 
 class Store:
-    """Runs and their episodes. Safe to use from several threads and several processes."""
+    """Runs and their episodes. Safe to use from several threads and several processes.
+
+    `test_sets` and `evaluations` are kept in the same database.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -45,14 +56,18 @@ class Store:
         except BaseException:
             engine.dispose()
             raise
+        self._leases = Leases(engine, runs, "run", "being played")
+        self.test_sets = TestSets(engine)
+        self.evaluations = Evaluations(engine)
         # Built once: putting a statement together takes longer than running it.
-        self._put_episode = self._insert_or_replace(
+        self._put_episode = insert_or_replace(
+            engine,
             episodes,
             key=["run_id", "task_index", "trial"],
             where=episodes.c.outcome == _WITHOUT_RESULT,
         ).returning(episodes.c.id)
         self._set_aside = _broken_episode_to_attempts()
-        self._put_trajectory = self._insert_or_replace(trajectories, key=["episode_id"])
+        self._put_trajectory = insert_or_replace(engine, trajectories, key=["episode_id"])
 
     @property
     def engine(self) -> Engine:
@@ -84,7 +99,7 @@ class Store:
             "record": run.model_dump_json(),
         }
         with transaction(self._engine) as connection:
-            statement = self._insert(runs).values(row).on_conflict_do_nothing()
+            statement = insert_into(self._engine, runs).values(row).on_conflict_do_nothing()
             if connection.execute(statement.returning(runs.c.id)).first() is None:
                 raise InputError(
                     f"There is a run named '{run.name}' already: choose another --name, or go on "
@@ -162,7 +177,7 @@ class Store:
                     started_at=started_at,
                     seconds=seconds,
                     error=error,
-                    usage=_usage_text(usage),
+                    usage=usage_text(usage),
                 )
             )
 
@@ -179,7 +194,7 @@ class Store:
                 "started_at": row.started_at,
                 "seconds": row.seconds,
                 "error": row.error,
-                "usage": _usage(row.usage),
+                "usage": usage_from(row.usage),
             }
             for row in found
         ]
@@ -221,57 +236,15 @@ class Store:
 
     def acquire(self, run: RunRecord, owner: LeaseOwner) -> None:
         """Take a run for this process; refused while another process plays it."""
-        with transaction(self._engine) as connection:
-            held = connection.execute(select(runs).where(runs.c.id == run.id)).one()
-            if held.lease_owner != str(owner) and is_held(held.lease_owner, held.lease_until):
-                raise InputError(
-                    f"The run '{run.name}' is being played by another process "
-                    f"({held.lease_owner.rsplit('/', 1)[0]}): wait for it, or stop it."
-                )
-            same = (
-                runs.c.lease_owner.is_(None)
-                if held.lease_owner is None
-                else runs.c.lease_owner == held.lease_owner
-            )
-            taken = connection.execute(
-                update(runs)
-                .where(runs.c.id == run.id, same)
-                .values(lease_owner=str(owner), lease_until=time.time() + LEASE_SECONDS)
-            )
-            if taken.rowcount != 1:
-                raise InputError(f"The run '{run.name}' was just taken by another process.")
+        self._leases.acquire(run.id, run.name, owner)
 
     def renew(self, run_id: str, owner: LeaseOwner) -> bool:
         """Keep a run for longer: whether it is still ours."""
-        with transaction(self._engine) as connection:
-            renewed = connection.execute(
-                update(runs)
-                .where(runs.c.id == run_id, runs.c.lease_owner == str(owner))
-                .values(lease_until=time.time() + LEASE_SECONDS)
-            )
-        return renewed.rowcount == 1
+        return self._leases.renew(run_id, owner)
 
     def release(self, run_id: str, owner: LeaseOwner) -> None:
         """Let others have the run."""
-        with transaction(self._engine) as connection:
-            connection.execute(
-                update(runs)
-                .where(runs.c.id == run_id, runs.c.lease_owner == str(owner))
-                .values(lease_owner=None, lease_until=None)
-            )
-
-    def _insert_or_replace(self, table: Table, *, key: list[str], where: Any = None) -> Any:
-        statement = self._insert(table)
-        replaced = [column.name for column in table.columns if column.name not in (*key, "id")]
-        return statement.on_conflict_do_update(
-            index_elements=key,
-            set_={name: statement.excluded[name] for name in replaced},
-            where=where,
-        )
-
-    def _insert(self, table: Table) -> Any:
-        dialect = postgresql if self._engine.dialect.name == "postgresql" else sqlite
-        return dialect.insert(table)
+        self._leases.release(run_id, owner)
 
 
 def _broken_episode_to_attempts() -> Any:
@@ -325,7 +298,7 @@ def _episode_row(run_id: str, record: EpisodeRecord) -> dict[str, Any]:
         "started_at": record.started_at.isoformat(),
         "attempts": record.attempts,
         "cost": record.cost,
-        "usage": _usage_text(record.usage),
+        "usage": usage_text(record.usage),
         "error": record.error,
         "record": record.model_dump_json(exclude=_KEPT_APART),
     }
@@ -358,14 +331,5 @@ def _summary(row: Any) -> EpisodeSummary:
         turns=row.turns,
         seconds=row.seconds,
         cost=row.cost,
-        usage=_usage(row.usage),
+        usage=usage_from(row.usage),
     )
-
-
-def _usage_text(usage: dict[str, Usage]) -> str:
-    return orjson.dumps({purse: used.model_dump() for purse, used in usage.items()}).decode()
-
-
-def _usage(text: str) -> dict[str, Usage]:
-    found: dict[str, Any] = orjson.loads(text)
-    return {purse: Usage.model_validate(used) for purse, used in found.items()}

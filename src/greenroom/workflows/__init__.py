@@ -1,3 +1,40 @@
 """Chat workflows: declared, served, discovered and called."""
 
 from __future__ import annotations
+
+from greenroom.workflows.calls import (
+    IS_CHAT,
+    Answer,
+    Call,
+    CallError,
+    Event,
+    Profile,
+    Schemas,
+    Target,
+    WorkflowUnavailable,
+)
+from greenroom.workflows.declare import chat_workflow, workflow
+from greenroom.workflows.loading import load_workflows
+from greenroom.workflows.local import LocalTarget
+from greenroom.workflows.problems import InvalidCall
+from greenroom.workflows.usage import report_usage
+from greenroom.workflows.workflow import Workflow
+
+__all__ = [
+    "IS_CHAT",
+    "Answer",
+    "Call",
+    "CallError",
+    "Event",
+    "InvalidCall",
+    "LocalTarget",
+    "Profile",
+    "Schemas",
+    "Target",
+    "Workflow",
+    "WorkflowUnavailable",
+    "chat_workflow",
+    "load_workflows",
+    "report_usage",
+    "workflow",
+]

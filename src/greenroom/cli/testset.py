@@ -1,0 +1,264 @@
+"""`greenroom testset`: rows of inputs and expected outputs, kept in versions."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from greenroom.cli.options import Json
+from greenroom.cli.output import console, print_json
+from greenroom.errors import InputError
+
+if TYPE_CHECKING:
+    from greenroom.store import Store, TestSetVersion
+
+app = typer.Typer(
+    help="Import, show, export and change test sets; every change makes a version.",
+    no_args_is_help=True,
+)
+
+Reference = Annotated[
+    str,
+    typer.Argument(
+        help="The name of a test set; with @ and a number, that version.", metavar="NAME[@VERSION]"
+    ),
+]
+FileFormat = Annotated[
+    str | None,
+    typer.Option("--format", help="csv, json or jsonl, where the file's name does not tell."),
+]
+Note = Annotated[str, typer.Option("--note", help="What changed, in a few words.")]
+
+_STANDARD_OUTPUT = "-"
+_SHOWN_CHARACTERS = 200
+
+
+@app.command("import")
+def import_test_set(
+    file: Annotated[Path, typer.Argument(help="A CSV, JSON or JSON Lines file.")],
+    name: Annotated[
+        str | None, typer.Option("--name", help="Its name; by default that of the file.")
+    ] = None,
+    format: FileFormat = None,  # noqa: A002
+    note: Note = "",
+    json: Json = False,
+) -> None:
+    """Make the rows of a file a test set, or a new version of it.
+
+    If the test set has these rows already, nothing changes.
+    """
+    from greenroom.evaluation.test_sets import import_file
+    from greenroom.store import open_store
+
+    version, is_new = import_file(open_store(), file, name=name, form=format, note=note)
+    if json:
+        print_json(_facts(version) | {"new": is_new})
+    elif is_new:
+        typer.echo(f"Imported {version}: {_size(version)}")
+    else:
+        typer.echo(f"Nothing to import: {version} has these rows already")
+
+
+@app.command("list")
+def list_test_sets(json: Json = False) -> None:
+    """List all test sets with their latest version."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from greenroom.store import open_store
+
+    store = open_store()
+    latest = store.test_sets.all()
+    if json:
+        print_json([_facts(version) for version in latest])
+        return
+    if not latest:
+        console().print("No test sets yet. Try: greenroom testset import FILE")
+        return
+    table = Table(title=f"Test sets in {store.location}", title_justify="left")
+    for heading in ("Name", "Version", "Rows", "Columns", "Changed"):
+        table.add_column(heading, justify="right" if heading in ("Version", "Rows") else "left")
+    for version in latest:
+        table.add_row(
+            escape(version.name),
+            str(version.version),
+            str(version.row_count),
+            escape(", ".join(column.name for column in version.columns)),
+            f"{version.created_at.astimezone():%Y-%m-%d %H:%M}",
+        )
+    console().print(table)
+
+
+@app.command()
+def show(
+    test_set: Reference,
+    rows: Annotated[int, typer.Option("--rows", help="How many rows to show.", min=0)] = 3,
+    json: Json = False,
+) -> None:
+    """Show a test set: what its columns hold and are for, its versions, its first rows."""
+    from greenroom.evaluation.test_sets import find_version
+    from greenroom.store import open_store
+
+    store = open_store()
+    version = find_version(store, test_set)
+    versions = store.test_sets.versions(version.test_set_id)
+    first_rows = list(store.test_sets.rows(version, limit=rows))
+    if json:
+        print_json(
+            _facts(version)
+            | {
+                "versions": [
+                    one.model_dump(mode="json", include={"version", "created_at", "note"})
+                    | {"rows": one.row_count}
+                    for one in versions
+                ],
+                "first_rows": first_rows,
+            }
+        )
+        return
+    _print_columns(version)
+    out = console()
+    for one in versions:
+        changed = f"{one.created_at.astimezone():%Y-%m-%d %H:%M}"
+        note = f": {one.note}" if one.note else ""
+        words = f"Version {one.version}, {changed}, {_counted(one.row_count, 'row')}{note}"
+        out.print(words, markup=False, soft_wrap=True)
+    for number, row in enumerate(first_rows, start=1):
+        out.print(f"Row {number}: {_shortened(row)}", markup=False, soft_wrap=True, style="dim")
+
+
+@app.command()
+def export(
+    test_set: Reference,
+    file: Annotated[str, typer.Argument(help="The file to write; - prints the rows instead.")],
+    format: FileFormat = None,  # noqa: A002
+    json: Json = False,
+) -> None:
+    """Write a test set to a file, as CSV, JSON or JSON Lines; JSON Lines where it is printed."""
+    from greenroom.evaluation.test_sets import export_file, find_version
+    from greenroom.store import open_store
+
+    store = open_store()
+    version = find_version(store, test_set)
+    if file != _STANDARD_OUTPUT:
+        export_file(store, version, Path(file), form=format)
+        if json:
+            print_json(_facts(version) | {"file": file})
+        else:
+            typer.echo(f"Wrote {file}: {version}, {_size(version)}")
+    elif json:
+        raise InputError("The rows themselves are printed: leave --json out, or name a file.")
+    else:
+        _print_rows(store, version, format or "jsonl")
+
+
+@app.command()
+def add(
+    test_set: Annotated[str, typer.Argument(help="The test set's name.", metavar="NAME")],
+    row: Annotated[
+        list[str],
+        typer.Option("--row", help="A row as a JSON object; may be given several times."),
+    ],
+    note: Note = "",
+    json: Json = False,
+) -> None:
+    """Add rows to a test set, which is created if there is none of that name."""
+    from greenroom.evaluation.test_sets import add_rows, rows_from
+    from greenroom.store import open_store
+
+    rows = [found for text in row for found in rows_from([text], "jsonl", "--row")]
+    version = add_rows(open_store(), test_set, rows, note=note)
+    if json:
+        print_json(_facts(version))
+    else:
+        typer.echo(f"{version}: {_size(version)}")
+
+
+@app.command()
+def delete(
+    test_set: Annotated[str, typer.Argument(help="The test set's name.", metavar="NAME")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    json: Json = False,
+) -> None:
+    """Delete a test set with all its versions, unless an evaluation was made with it."""
+    from greenroom.store import open_store
+
+    store = open_store()
+    versions = store.test_sets.versions(test_set)
+    if not yes:
+        typer.confirm(
+            f"Delete '{versions[0].name}' with {_counted(len(versions), 'version')}?", abort=True
+        )
+    store.test_sets.delete(test_set)
+    if json:
+        print_json({"name": versions[0].name, "deleted": True})
+    else:
+        typer.echo(f"Deleted {versions[0].name}")
+
+
+def _facts(version: TestSetVersion) -> dict[str, Any]:
+    roles = _roles(version)
+    return {
+        "name": version.name,
+        "version": version.version,
+        "created_at": version.created_at.isoformat(),
+        "note": version.note,
+        "rows": version.row_count,
+        "columns": [
+            column.model_dump() | {"role": roles[column.name]} for column in version.columns
+        ],
+        "content_hash": version.content_hash,
+    }
+
+
+def _roles(version: TestSetVersion) -> dict[str, str | None]:
+    from greenroom.evaluation.test_sets import column_roles
+
+    roles = column_roles([column.name for column in version.columns])
+    found: dict[str, str | None] = {column.name: None for column in version.columns}
+    found |= dict.fromkeys(roles.inputs, "input")
+    if roles.expected is not None:
+        found[roles.expected] = "expected"
+    return found
+
+
+def _print_columns(version: TestSetVersion) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=escape(f"{version}: {_size(version)}"), title_justify="left")
+    for heading in ("Column", "Holds", "Used as"):
+        table.add_column(heading)
+    roles = _roles(version)
+    for column in version.columns:
+        table.add_row(escape(column.name), column.kind, roles[column.name] or "-")
+    console().print(table)
+
+
+def _print_rows(store: Store, version: TestSetVersion, wanted: str) -> None:
+    from greenroom.evaluation.test_sets import written
+    from greenroom.evaluation.test_sets.files import format_of
+
+    columns = [column.name for column in version.columns]
+    rows = store.test_sets.rows(version)
+    for piece in written(rows, columns, format_of(Path(), wanted)):
+        sys.stdout.write(piece)
+
+
+def _shortened(row: dict[str, Any]) -> str:
+    from greenroom.store.raw_json import raw_text
+
+    text = raw_text(row)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]} ..."
+
+
+def _size(version: TestSetVersion) -> str:
+    columns = _counted(len(version.columns), "column")
+    return f"{_counted(version.row_count, 'row')}, {columns}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,150 @@
+"""What is compared with what: the workflow's flag decides, not the shape of its output.
+
+For a chat workflow it is the text of the last assistant message, for any other the output at face
+value. The expected side is read in the same manner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from greenroom.evaluation.evaluators.equality import is_array, type_name
+from greenroom.evaluation.evaluators.json_in_text import NoJson, json_of
+from greenroom.evaluation.evaluators.paths import NotThere, Path, parse_path, pick
+from greenroom.evaluation.evaluators.types import Case, Missed, Unscored
+from greenroom.messages import last_assistant_message, messages_of, text_of
+from greenroom.store import chat_of, decoded
+from greenroom.store.raw_json import raw_text
+
+NO_EXPECTED = "the row has no expected output"
+
+
+def output_of(case: Case) -> Any:
+    """What the workflow said: text for a chat workflow, else the output as it is."""
+    if not case.is_chat:
+        return case.outputs
+    if messages_of(case.outputs) is None:
+        raise Unscored("the output of the chat workflow holds no messages", compared=case.outputs)
+    message = last_assistant_message(case.outputs)
+    return text_of(message.get("content")) if message is not None else ""
+
+
+def expected_of(case: Case) -> Any:
+    """What it should have said, read like the output; Unscored if nobody said."""
+    if case.expected is None:
+        raise Unscored(NO_EXPECTED, compared=output_of(case))
+    return _spoken(case.expected) if case.is_chat else case.expected
+
+
+def _spoken(expected: Any) -> Any:
+    value = decoded(expected)
+    if isinstance(value, str) or not messages_of(value):
+        return expected
+    message = last_assistant_message(value)
+    if message is None:
+        raise Unscored("the expected output holds no message of the assistant", against=expected)
+    return text_of(message.get("content"))
+
+
+def pair_of(case: Case, field: str = "") -> tuple[Any, Any]:
+    """What was said and what was expected; of both the field, if one is named."""
+    compared, against = output_of(case), expected_of(case)
+    if not field:
+        return compared, against
+    path = parse_path(field)
+    return field_of(compared, path, against), expected_field(against, path)
+
+
+def raw_pair(case: Case) -> tuple[Any, Any]:
+    """The same for those who judge in their own way: what cannot be read is there as it is."""
+    try:
+        compared = output_of(case)
+    except Unscored:
+        compared = case.outputs
+    try:
+        return compared, expected_of(case)
+    except Unscored:
+        return compared, case.expected
+
+
+def field_of(output: Any, path: Path, against: Any = None) -> Any:
+    """What stands in a field of an output, which may be JSON as a text; Missed if nothing does."""
+    try:
+        return pick(json_of(output) if isinstance(output, str) else output, path)
+    except (NotThere, NoJson) as error:
+        raise Missed(f"the output: {error}", compared=output, against=against) from error
+
+
+def expected_field(expected: Any, path: Path) -> Any:
+    """The field of an expected output that has it; else the expected output is the field's."""
+    value = decoded(expected)
+    if isinstance(value, Mapping) or is_array(value):
+        try:
+            return pick(value, path)
+        except NotThere:
+            return expected
+    return expected
+
+
+def as_text(value: Any, what: str) -> str:
+    """A value as a text evaluator reads it; Unscored for what is no text."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return raw_text(value)
+    raise Unscored(
+        f"the {what} is JSON ({type_name(value)}), not text: name a field of it, or use json_diff "
+        "or field_match",
+        compared=value if what == "output" else None,
+        against=value if what != "output" else None,
+    )
+
+
+def as_json(value: Any) -> Any:
+    """A value as JSON: a text is read as such, and is NoJson where it cannot be."""
+    return json_of(value) if isinstance(value, str) else value
+
+
+def output_messages(case: Case) -> list[dict[str, Any]]:
+    """The messages that the workflow returned, whatever its flag; all of a simulated conversation.
+
+    Unscored where there are none.
+    """
+    if case.conversation is not None:
+        return case.conversation
+    messages = messages_of(case.outputs)
+    if messages is None:
+        raise Unscored("the output holds no messages", compared=case.outputs)
+    return messages
+
+
+def whole_conversation(case: Case) -> list[dict[str, Any]]:
+    """Everything that was said: the history that the workflow was given, and its output."""
+    if case.conversation is not None:
+        return case.conversation
+    return [*_history(case), *output_messages(case)]
+
+
+def _history(case: Case) -> list[dict[str, Any]]:
+    inputs = case.inputs
+    for value in (inputs.get("messages"), *inputs.values()):
+        chat = chat_of(value)
+        if chat is not None:
+            return chat
+    return []
+
+
+def normalised(text: str, *, ignore_case: bool, strip: bool) -> str:
+    """A text without the differences that are not to count."""
+    if strip:
+        text = text.strip()
+    return text.casefold() if ignore_case else text
+
+
+def texts_in(value: Any) -> list[str]:
+    """The texts that an expected value names: itself, or the items of a list."""
+    found = decoded(value)
+    if is_array(found):
+        return [as_text(item, "expected output") for item in cast("list[Any]", found)]
+    return [as_text(value, "expected output")]

@@ -1,0 +1,131 @@
+"""Which evaluators there are, and how one is made ready: found by name, its settings checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+from pydantic import ValidationError
+
+from greenroom.errors import InputError, UnknownName, redacted
+from greenroom.evaluation.evaluators.specs import EvaluatorSpec, parse_spec
+from greenroom.evaluation.evaluators.types import (
+    Case,
+    EvaluatorContext,
+    EvaluatorKind,
+    Missed,
+    OpenModel,
+    Score,
+    Scorer,
+    Settings,
+    Unscored,
+)
+from greenroom.models.types import BudgetExhausted
+
+ENTRY_POINTS = "greenroom.evaluators"
+
+
+class Evaluator:
+    """An evaluator that is ready: it scores cases, and never raises for what a case holds."""
+
+    def __init__(self, spec: EvaluatorSpec, scorer: Scorer) -> None:
+        self.name = spec.name
+        self.alias = spec.alias
+        self._scorer = scorer
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings that differ from the defaults: enough to make the same evaluator again."""
+        return self._scorer.settings.model_dump(mode="json", exclude_defaults=True)
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """Name, alias and settings as JSON, for keeping."""
+        return EvaluatorSpec(self.name, self.alias, self.settings).as_dict()
+
+    async def evaluate(self, case: Case) -> Score:
+        """The score of a case.
+
+        What a person has to mend and a spent budget are raised. Whatever else goes wrong is a score
+        of None that says so.
+        """
+        try:
+            return await self._scorer.evaluate(case)
+        except (Unscored, Missed) as error:
+            return error.score
+        except (InputError, BudgetExhausted):
+            raise
+        except Exception as error:
+            reason = redacted(f"{self.name} broke: {type(error).__name__}: {error}")
+            return Score(None, None, case.outputs, case.expected, reason, broken=True)
+
+    async def close(self) -> None:
+        """Let go of what is open."""
+        await self._scorer.close()
+
+
+def evaluator_names() -> list[str]:
+    """The names of all installed evaluators."""
+    return sorted(entry.name for entry in entry_points(group=ENTRY_POINTS))
+
+
+def load_kind(name: str) -> EvaluatorKind:
+    """The kind of evaluator of that name."""
+    for entry in entry_points(group=ENTRY_POINTS, name=name):
+        kind = entry.load()
+        if not isinstance(kind, EvaluatorKind):
+            raise InputError(f"The entry point '{name}' of {ENTRY_POINTS} is no EvaluatorKind.")
+        return kind
+    raise UnknownName("evaluator", name, evaluator_names())
+
+
+def make_evaluator(
+    given: str | Mapping[str, Any] | EvaluatorSpec, *, models: OpenModel | None = None
+) -> Evaluator:
+    """An evaluator from what a person wrote, or from what was kept; its settings are checked.
+
+    `models` opens the models that evaluators ask, and whoever passes it closes them; without it
+    each opens its own.
+    """
+    spec = parse_spec(given)
+    kind = load_kind(spec.name)
+    settings = _checked(kind, spec.settings)
+    return Evaluator(spec, kind.create(settings, EvaluatorContext(models=models)))
+
+
+def make_evaluators(
+    given: Iterable[str | Mapping[str, Any] | EvaluatorSpec], *, models: OpenModel | None = None
+) -> list[Evaluator]:
+    """Several evaluators, each under an alias of its own."""
+    specs = [parse_spec(one) for one in given]
+    aliases = [spec.alias for spec in specs]
+    for spec in specs:
+        if aliases.count(spec.alias) > 1:
+            raise InputError(
+                f"Two evaluators are called '{spec.alias}': write another name before one of them, "
+                f"such as my_{spec.name}={spec.name}."
+            )
+    return [make_evaluator(spec, models=models) for spec in specs]
+
+
+def settings_of(kind: EvaluatorKind) -> dict[str, str]:
+    """The settings that a kind of evaluator takes, each with what it means."""
+    return {name: info.description or "" for name, info in kind.settings.model_fields.items()}
+
+
+def _checked(kind: EvaluatorKind, given: Mapping[str, Any]) -> Settings:
+    known = kind.settings.model_fields
+    for name in given:
+        if name not in known:
+            raise UnknownName(f"setting of the {kind.name} evaluator", name, known)
+    try:
+        return kind.settings.model_validate(dict(given))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"][:1])
+        words = first["msg"].removeprefix("Value error, ")
+        raise InputError(
+            f"The {kind.name} evaluator{f', setting {place}' if place else ''}: {words}. Its "
+            f"settings: {', '.join(known)}."
+        ) from error

@@ -1,0 +1,184 @@
+"""Evaluators of JSON: a field, the share of equal leaves, and whether there is any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from pydantic import Field
+
+from greenroom.evaluation.evaluators.equality import is_array, json_equal, same, type_name
+from greenroom.evaluation.evaluators.json_in_text import NoJson, json_of, objects_in
+from greenroom.evaluation.evaluators.paths import (
+    NotThere,
+    Path,
+    PathText,
+    parse_path,
+    pick,
+    shown,
+)
+from greenroom.evaluation.evaluators.reading import (
+    as_json,
+    expected_field,
+    expected_of,
+    field_of,
+    normalised,
+    output_of,
+)
+from greenroom.evaluation.evaluators.text import TextList
+from greenroom.evaluation.evaluators.types import (
+    Case,
+    Score,
+    Settings,
+    Unscored,
+    plain_kind,
+    verdict,
+)
+
+_SHOWN_DIFFERENCES = 3
+
+
+class FieldSettings(Settings):
+    """Settings of field_match."""
+
+    field: PathText = Field(
+        min_length=1, description="The field of the output, such as answer or items[0].name."
+    )
+    expected_field: PathText = Field(
+        default="",
+        description="The field of the expected output; by default the same one, if it has it, "
+        "else the expected output as a whole.",
+    )
+    ignore_case: bool = Field(default=False, description="Upper and lower case are the same.")
+
+
+class DiffSettings(Settings):
+    """Settings of json_diff."""
+
+    ignore_extra_keys: bool = Field(
+        default=False, description="What the expected output does not have does not count."
+    )
+    schema_only: bool = Field(
+        default=False, description="Compare keys and types of values, not the values."
+    )
+    threshold: float = Field(default=1.0, ge=0, le=1, description="Passed from this score on.")
+
+
+class ContainsJsonSettings(Settings):
+    """Settings of contains_json."""
+
+    keys: TextList | None = Field(
+        default=None, description="Keys that the JSON object has to have."
+    )
+
+
+def _field(settings: FieldSettings, case: Case) -> Score:
+    path = parse_path(settings.field)
+    against = _wanted(settings, expected_of(case), path)
+    compared = field_of(output_of(case), path, against)
+    if settings.ignore_case and isinstance(compared, str) and isinstance(against, str):
+        equal = _folded(compared) == _folded(against)
+    else:
+        equal = same(compared, against)
+    return verdict(equal, compared, against, f"{settings.field}: {'' if equal else 'not '}equal")
+
+
+def _wanted(settings: FieldSettings, expected: Any, path: Path) -> Any:
+    if not settings.expected_field:
+        return expected_field(expected, path)
+    try:
+        return pick(as_json(expected), parse_path(settings.expected_field))
+    except (NotThere, NoJson) as error:
+        raise Unscored(f"the expected output: {error}", against=expected) from error
+
+
+def _folded(text: str) -> str:
+    return normalised(text, ignore_case=True, strip=False)
+
+
+def _diff(settings: DiffSettings, case: Case) -> Score:
+    compared, against = output_of(case), expected_of(case)
+    try:
+        against = as_json(against)
+    except NoJson as error:
+        reason = "the expected output is not JSON"
+        raise Unscored(reason, compared=compared, against=against) from error
+    try:
+        compared = as_json(compared)
+    except NoJson:
+        return verdict(False, compared, against, "the output is not JSON")
+    found, wanted = dict(_leaves(compared)), dict(_leaves(against))
+    paths = list(wanted)
+    if not settings.ignore_extra_keys:
+        paths += [path for path in found if path not in wanted]
+    different = [path for path in paths if not _leaf_equal(settings, path, found, wanted)]
+    score = 1 - len(different) / len(paths)
+    return Score(
+        score, score >= settings.threshold, compared, against, _explained(different, len(paths))
+    )
+
+
+def _leaf_equal(
+    settings: DiffSettings, path: Path, found: Mapping[Path, Any], wanted: Mapping[Path, Any]
+) -> bool:
+    if path not in found or path not in wanted:
+        return False
+    if settings.schema_only:
+        return type_name(found[path]) == type_name(wanted[path])
+    return json_equal(found[path], wanted[path])
+
+
+def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """What is not divided further: plain values, and arrays and objects with nothing in them."""
+    if isinstance(value, Mapping) and value:
+        for key, inner in cast("Mapping[str, Any]", value).items():
+            yield from _leaves(inner, (*path, key))
+    elif is_array(value) and value:
+        for index, inner in enumerate(cast("list[Any]", value)):
+            yield from _leaves(inner, (*path, index))
+    else:
+        yield path, value
+
+
+def _explained(different: list[Path], total: int) -> str:
+    if not different:
+        return f"all {total} values are equal" if total > 1 else "equal"
+    names = ", ".join(shown(path) for path in different[:_SHOWN_DIFFERENCES])
+    more = len(different) - _SHOWN_DIFFERENCES
+    rest = f" and {more} more" if more > 0 else ""
+    return f"{len(different)} of {total} differ: {names}{rest}"
+
+
+def _contains_json(settings: ContainsJsonSettings, case: Case) -> Score:
+    compared = output_of(case)
+    keys = settings.keys or []
+    candidates = list(_json_found(compared))
+    if not candidates:
+        return verdict(False, compared, keys or "JSON", "there is no JSON in it")
+    for candidate in candidates:
+        fields = cast("dict[str, Any]", candidate) if isinstance(candidate, dict) else {}
+        if all(key in fields for key in keys):
+            return verdict(True, compared, keys or "JSON", "there is JSON in it")
+    return verdict(False, compared, keys, f"no JSON object with {', '.join(keys)}")
+
+
+def _json_found(value: Any) -> Iterator[Any]:
+    if not isinstance(value, str):
+        yield value
+        return
+    try:
+        whole = json_of(value)
+    except NoJson:
+        yield from objects_in(value)
+        return
+    if isinstance(whole, (dict, list)):
+        yield whole
+
+
+contains_json = plain_kind(
+    "contains_json", _contains_json, ContainsJsonSettings, "there is JSON in the output"
+)
+field_match = plain_kind(
+    "field_match", _field, FieldSettings, "a field of the output is the expected one"
+)
+json_diff = plain_kind("json_diff", _diff, DiffSettings, "the share of values that are as expected")

@@ -1,0 +1,184 @@
+"""Evaluators of texts: equal, containing, beginning, ending, matching."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from greenroom.evaluation.evaluators.equality import same
+from greenroom.evaluation.evaluators.paths import PathText, parse_path
+from greenroom.evaluation.evaluators.reading import (
+    as_text,
+    expected_of,
+    field_of,
+    normalised,
+    output_of,
+    pair_of,
+    texts_in,
+)
+from greenroom.evaluation.evaluators.types import (
+    Case,
+    Score,
+    Settings,
+    Unscored,
+    plain_kind,
+    verdict,
+)
+from greenroom.store.raw_json import raw_value
+
+
+def _listed(value: Any) -> Any:
+    # On a command line a list is a text: JSON, or words between commas.
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        return raw_value(value)
+    return [word.strip() for word in value.split(",")]
+
+
+def _not_blank(values: list[str]) -> list[str]:
+    if any(not value for value in values):
+        raise ValueError("an empty text is in every text")
+    return values
+
+
+def _pattern(text: str | None) -> str | None:
+    if text is not None:
+        try:
+            re.compile(text)
+        except re.error as error:
+            raise ValueError(f"'{text}' is no regular expression: {error}") from error
+    return text
+
+
+TextList = Annotated[list[str], BeforeValidator(_listed)]
+"""A list of texts; as a text, JSON or words between commas."""
+
+
+class TextSettings(Settings):
+    """What all evaluators of texts have in common."""
+
+    field: PathText = Field(
+        default="", description="Look at this field of the output only, such as items[0].name."
+    )
+    ignore_case: bool = Field(default=False, description="Upper and lower case are the same.")
+    strip: bool = Field(default=False, description="Blanks at both ends do not count.")
+
+    def prepared(self, text: str) -> str:
+        """A text without the differences that are not to count."""
+        return normalised(text, ignore_case=self.ignore_case, strip=self.strip)
+
+
+class ContainsSettings(TextSettings):
+    """Settings of contains."""
+
+    values: Annotated[TextList, AfterValidator(_not_blank)] | None = Field(
+        default=None, description="The texts to look for; by default the expected output."
+    )
+    mode: Literal["all", "any"] = Field(
+        default="all", description="Whether all of them have to be there, or any one."
+    )
+
+
+class EdgeSettings(TextSettings):
+    """Settings of starts_with and ends_with."""
+
+    value: str | None = Field(
+        default=None, description="The text to look for; by default the expected output."
+    )
+
+
+class RegexSettings(TextSettings):
+    """Settings of regex."""
+
+    pattern: Annotated[str | None, AfterValidator(_pattern)] = Field(
+        default=None, description="The regular expression; by default the expected output is it."
+    )
+    full: bool = Field(default=False, description="The whole text has to match, not a part of it.")
+
+
+def text_output(settings: TextSettings, case: Case) -> str:
+    """The text that an evaluator of texts looks at."""
+    output = output_of(case)
+    if settings.field:
+        output = field_of(output, parse_path(settings.field))
+    return as_text(output, "output")
+
+
+def _equals(settings: TextSettings, case: Case) -> Score:
+    compared, against = pair_of(case, settings.field)
+    if isinstance(compared, str) and isinstance(against, str):
+        equal = settings.prepared(compared) == settings.prepared(against)
+    else:
+        equal = same(compared, against)
+    return verdict(equal, compared, against, "equal" if equal else _difference(compared, against))
+
+
+def _difference(compared: Any, against: Any) -> str:
+    if not isinstance(compared, str) or not isinstance(against, str):
+        return "not equal"
+    if not compared:
+        return "nothing was said"
+    place = next(
+        (n for n, (a, b) in enumerate(zip(compared, against, strict=False)) if a != b),
+        min(len(compared), len(against)),
+    )
+    return f"not equal from character {place + 1} on"
+
+
+def _contains(settings: ContainsSettings, case: Case) -> Score:
+    compared = text_output(settings, case)
+    values = settings.values if settings.values is not None else texts_in(expected_of(case))
+    if not values:
+        raise Unscored("the expected output names no texts", compared=compared, against=values)
+    text = settings.prepared(compared)
+    missing = [value for value in values if settings.prepared(value) not in text]
+    passed = not missing if settings.mode == "all" else len(missing) < len(values)
+    if not missing:
+        reason = "it is there" if len(values) == 1 else "all are there"
+    else:
+        reason = "missing: " + ", ".join(repr(value) for value in missing[:3])
+    return verdict(passed, compared, values, reason)
+
+
+def _edge(settings: EdgeSettings, case: Case, *, start: bool) -> Score:
+    compared = text_output(settings, case)
+    value = settings.value
+    against = value if value is not None else as_text(expected_of(case), "expected output")
+    text, wanted = settings.prepared(compared), settings.prepared(against)
+    passed = text.startswith(wanted) if start else text.endswith(wanted)
+    where = "begins" if start else "ends"
+    return verdict(passed, compared, against, f"it {where} {'so' if passed else 'otherwise'}")
+
+
+def _starts(settings: EdgeSettings, case: Case) -> Score:
+    return _edge(settings, case, start=True)
+
+
+def _ends(settings: EdgeSettings, case: Case) -> Score:
+    return _edge(settings, case, start=False)
+
+
+def _matches(settings: RegexSettings, case: Case) -> Score:
+    compared = text_output(settings, case)
+    pattern = settings.pattern
+    if pattern is None:
+        pattern = as_text(expected_of(case), "expected output")
+    text = compared.strip() if settings.strip else compared
+    try:
+        compiled = re.compile(pattern, re.IGNORECASE if settings.ignore_case else 0)
+    except re.error as error:
+        reason = f"the expected output is no regular expression: {error}"
+        raise Unscored(reason, compared=compared, against=pattern) from error
+    found = compiled.fullmatch(text) if settings.full else compiled.search(text)
+    reason = "no match" if found is None else f"matches at character {found.start() + 1}"
+    return verdict(found is not None, compared, pattern, reason)
+
+
+exact_match = plain_kind("exact_match", _equals, TextSettings, "the output is the expected one")
+contains = plain_kind("contains", _contains, ContainsSettings, "texts are in the output")
+starts_with = plain_kind("starts_with", _starts, EdgeSettings, "the output begins with a text")
+ends_with = plain_kind("ends_with", _ends, EdgeSettings, "the output ends with a text")
+regex = plain_kind("regex", _matches, RegexSettings, "a regular expression matches the output")

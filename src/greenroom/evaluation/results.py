@@ -1,0 +1,133 @@
+"""Evaluating from Python: one call, and the result to look at and to hold gates against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from greenroom.evaluation.aggregates import EvaluationFigures
+from greenroom.evaluation.config import check_evaluation_config
+from greenroom.evaluation.gates import GateResult, check_gates, parse_gates
+from greenroom.evaluation.report import EvaluationReport, build_report
+from greenroom.evaluation.report_texts import cell_name, headline, shown
+from greenroom.evaluation.running import run_evaluation
+from greenroom.evaluation.runs import start_evaluation
+from greenroom.reports.texts import one_line
+from greenroom.store import EvaluationRecord, ResultRecord, Store, open_store
+from greenroom.workflows.local import LocalTarget
+from greenroom.workflows.workflow import Workflow
+
+_LONGEST = 120
+
+EvaluatorGiven = str | Mapping[str, Any]
+"""An evaluator as it is written at the command line, or as an object."""
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """An evaluation that has been run."""
+
+    store: Store
+    report: EvaluationReport
+
+    @property
+    def name(self) -> str:
+        """What it is kept under."""
+        return self.evaluation.name
+
+    @property
+    def evaluation(self) -> EvaluationRecord:
+        """What was evaluated."""
+        return self.report.evaluation
+
+    @property
+    def figures(self) -> EvaluationFigures:
+        """All figures."""
+        return self.report.figures
+
+    def results(self) -> Iterator[ResultRecord]:
+        """All results, by row and repeat."""
+        return self.store.evaluations.results(self.evaluation.id)
+
+    def check(self, *gates: str, strict: bool = False) -> list[GateResult]:
+        """Whether gates hold, such as "exact_match>=0.9"."""
+        aliases = [one.alias for one in self.figures.evaluators]
+        return check_gates(parse_gates(gates, aliases), self.figures, strict=strict)
+
+    def assert_gate(self, *gates: str, strict: bool = False) -> None:
+        """Raise an AssertionError, with what did not pass, unless all gates hold."""
+        failed = [gate for gate in self.check(*gates, strict=strict) if not gate.passed]
+        if failed:
+            raise AssertionError("\n".join([*map(str, failed), *self._evidence()]))
+
+    def _evidence(self) -> Iterator[str]:
+        report = self.report
+        yield f"{self.name}: {headline(report)}"
+        for text, count in self.figures.common_errors.items():
+            yield f"{count} x {text}"
+        for result in report.failures:
+            name = cell_name(result.row, result.repeat, self.evaluation.repeats)
+            for alias, score in result.scores.items():
+                if score.passed is False:
+                    pair = [
+                        repr(one_line(shown(value), _LONGEST))
+                        for value in (score.compared, score.against)
+                    ]
+                    yield f"{name}, {alias}: compared {pair[0]} against {pair[1]}"
+        yield f"Look at it: greenroom evals show {self.name}"
+
+
+async def evaluate_async(
+    workflow: str | Workflow,
+    test_set: str | Path,
+    evaluators: Sequence[EvaluatorGiven],
+    *,
+    store: Store | None = None,
+    name: str | None = None,
+    **options: Any,
+) -> Evaluated:
+    """Evaluate a workflow over a test set, keep every result, and say how it did.
+
+    The workflow is an address, app.py:name, or a declared one of this process. `options` are those
+    of EvaluationConfig: repeats, max_concurrency and so on.
+    """
+    opened = store or open_store()
+    target = LocalTarget(workflow) if isinstance(workflow, Workflow) else None
+    config = check_evaluation_config(
+        {
+            "workflow": workflow if isinstance(workflow, str) else workflow.name,
+            "test_set": str(test_set),
+            "evaluators": [one if isinstance(one, str) else dict(one) for one in evaluators],
+            **options,
+        }
+    )
+    evaluation, prepared = await start_evaluation(opened, config, name=name, target=target)
+    await run_evaluation(opened, evaluation, prepared)
+
+    def report() -> EvaluationReport:
+        return build_report(opened, opened.evaluations.find(evaluation.id))
+
+    return Evaluated(opened, await anyio.to_thread.run_sync(report))
+
+
+def evaluate(
+    workflow: str | Workflow,
+    test_set: str | Path,
+    evaluators: Sequence[EvaluatorGiven],
+    *,
+    store: Store | None = None,
+    name: str | None = None,
+    **options: Any,
+) -> Evaluated:
+    """The same from plain code."""
+
+    async def run() -> Evaluated:
+        return await evaluate_async(
+            workflow, test_set, evaluators, store=store, name=name, **options
+        )
+
+    return anyio.run(run)

@@ -1,0 +1,249 @@
+"""Evaluations from what a person asks for to what is kept: everything is checked on the way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import anyio.to_thread
+
+from greenroom._version import __version__
+from greenroom.errors import InputError
+from greenroom.evaluation.config import EvaluationConfig, check_evaluation_config
+from greenroom.evaluation.evaluators import (
+    EvaluatorSpec,
+    evaluator_names,
+    load_kind,
+    make_evaluators,
+    parse_spec,
+)
+from greenroom.evaluation.gates import parse_gates
+from greenroom.evaluation.parties import find_user
+from greenroom.evaluation.row_calls import Form, RowPlan, plan_rows
+from greenroom.evaluation.test_sets import find_version, import_file
+from greenroom.evaluation.test_sets.files import FORMATS
+from greenroom.store import EvaluationRecord, Store, TestSetVersion
+from greenroom.workflows.addresses import is_address
+from greenroom.workflows.as_completion import AsCompletion
+from greenroom.workflows.calls import Profile, Target
+from greenroom.workflows.json_values import mapping
+from greenroom.workflows.opening import open_target
+
+_NOT_IN_NAMES = re.compile(r"[^\w.-]+")
+
+
+@dataclass(frozen=True)
+class PreparedEvaluation:
+    """A configuration with everything that it names at hand. Close its target after use."""
+
+    config: EvaluationConfig
+    target: Target
+    version: TestSetVersion
+    plan: RowPlan
+    row_count: int
+    interactive: bool = False
+    """A person plays the user: one conversation at a time."""
+
+
+async def start_evaluation(
+    store: Store,
+    config: EvaluationConfig,
+    *,
+    name: str | None = None,
+    target: Target | None = None,
+) -> tuple[EvaluationRecord, PreparedEvaluation]:
+    """Keep a new evaluation in the store, ready to be run. Nothing is kept if anything is amiss.
+
+    A `target` that is open already is taken as the workflow, whatever its address.
+    """
+    specs = _specs(config)
+    version = await anyio.to_thread.run_sync(find_test_set, store, config.test_set)
+    config = _from_anywhere(config).model_copy(update={"test_set": str(version)})
+    prepared = await _prepared(store, config, version, target)
+    try:
+        kept = await _kept_specs(specs)
+        profile = prepared.target.profile
+        stem = _NOT_IN_NAMES.sub("-", f"{profile.name}-{version.name}").strip("-")
+        evaluation = EvaluationRecord(
+            id=uuid4().hex[:12],
+            name=name or store.evaluations.free_name(stem),
+            created_at=datetime.now(UTC),
+            greenroom_version=__version__,
+            config=prepared.config.model_dump(mode="json"),
+            workflow=profile.address or profile.name,
+            is_chat=prepared.plan.is_chat,
+            test_set_id=version.test_set_id,
+            test_set_name=version.name,
+            test_set_version=version.version,
+            evaluators=kept,
+            row_count=prepared.row_count,
+            repeats=config.repeats,
+        )
+        await anyio.to_thread.run_sync(store.evaluations.create, evaluation)
+    except BaseException:
+        await prepared.target.close()
+        raise
+    return evaluation, prepared
+
+
+async def reopen_evaluation(
+    store: Store,
+    name: str,
+    changes: Mapping[str, Any] | None = None,
+    *,
+    target: Target | None = None,
+) -> tuple[EvaluationRecord, PreparedEvaluation]:
+    """An evaluation that was kept before, ready to go on.
+
+    `changes` to its configuration hold for what is called from here on: a larger budget, say.
+    """
+    evaluation = store.evaluations.find(name)
+    config = check_evaluation_config({**evaluation.config, **(changes or {})})
+    version = store.test_sets.find(evaluation.test_set_id, evaluation.test_set_version)
+    prepared = await _prepared(store, config, version, target)
+    if prepared.plan.is_chat != evaluation.is_chat:
+        await prepared.target.close()
+        before, now = ("chat", "no longer") if evaluation.is_chat else ("completion", "now")
+        raise InputError(
+            f"The workflow of '{evaluation.name}' has changed: it was evaluated as {before}, and "
+            f"{now} chats. Evaluate it anew."
+        )
+    return evaluation, prepared
+
+
+def find_test_set(store: Store, reference: str) -> TestSetVersion:
+    """The version that NAME, NAME@VERSION or a file means; a file's rows are kept under its name.
+
+    If the test set has these rows already, no new version is made.
+    """
+    path = Path(reference)
+    if path.suffix.lower().removeprefix(".") in (*FORMATS, "ndjson"):
+        return import_file(store, path)[0]
+    if path.is_file():
+        raise InputError(
+            f"The name of {path} does not tell its format: let it end in .csv, .json or .jsonl, or "
+            "import it by 'greenroom testset import --format'."
+        )
+    return find_version(store, reference)
+
+
+async def _prepared(
+    store: Store, config: EvaluationConfig, version: TestSetVersion, target: Target | None
+) -> PreparedEvaluation:
+    opened = await _opened(config) if target is None else target
+    if config.treat_as == "completion" and opened.profile.is_chat:
+        opened = AsCompletion(opened)
+    try:
+        plan = plan_rows(
+            opened.profile,
+            version.columns,
+            _form(config, opened),
+            expected=config.expected,
+            inputs=config.inputs,
+            said=config.said,
+        )
+        count = min(version.row_count, config.row_limit or version.row_count)
+        conversations = await anyio.to_thread.run_sync(_check_rows, store, version, plan, count)
+        interactive = conversations and find_user(config).interactive
+        if interactive:
+            config = config.model_copy(update={"max_concurrency": 1})
+    except BaseException:
+        await opened.close()
+        raise
+    return PreparedEvaluation(config, opened, version, plan, count, interactive)
+
+
+def _check_rows(store: Store, version: TestSetVersion, plan: RowPlan, count: int) -> bool:
+    """Look at every row before the first one is paid for: whether any is a conversation."""
+    conversations = False
+    for position, row in enumerate(store.test_sets.rows(version, limit=count)):
+        conversations |= plan.call(row, position).brief is not None
+    return conversations
+
+
+async def _opened(config: EvaluationConfig) -> Target:
+    return await open_target(
+        config.workflow,
+        model=config.workflow_model,
+        timeout=config.timeout,
+    )
+
+
+def _form(config: EvaluationConfig, target: Target) -> Form:
+    profile = target.profile
+    if isinstance(target, AsCompletion):
+        return "one message"
+    if config.treat_as == "chat" and not profile.is_chat:
+        _check_takes_messages(profile)
+        return "chat"
+    return "chat" if profile.is_chat else "plain"
+
+
+def _check_takes_messages(profile: Profile) -> None:
+    declared = mapping(mapping(profile.schemas.inputs).get("properties"))
+    if declared and "messages" not in declared:
+        raise InputError(
+            f"'{profile.name}' takes no messages, so it cannot be evaluated as chat: leave out "
+            f"--as chat. It takes {', '.join(declared)}."
+        )
+
+
+def _specs(config: EvaluationConfig) -> list[EvaluatorSpec]:
+    """What was written of the evaluators and the gates, checked as far as that goes."""
+    specs = [_with_model(parse_spec(one), config) for one in config.evaluators]
+    if not specs:
+        raise InputError(
+            "Say how outputs are scored: --evaluator exact_match, for one. There are: "
+            f"{', '.join(evaluator_names())}."
+        )
+    parse_gates(config.gates, [spec.alias for spec in specs])
+    return specs
+
+
+def _with_model(spec: EvaluatorSpec, config: EvaluationConfig) -> EvaluatorSpec:
+    """An evaluator that asks a model, and names none, asks the judges' model."""
+    takes = load_kind(spec.name).settings.model_fields
+    if config.judge_model is None or "model" not in takes or "model" in spec.settings:
+        return spec
+    judge = {
+        "model": config.judge_model,
+        "provider": config.judge_model_provider,
+        "api_base": config.judge_api_base,
+    }
+    given = {name: value for name, value in judge.items() if value is not None}
+    return EvaluatorSpec(spec.name, spec.alias, {**given, **spec.settings})
+
+
+async def _kept_specs(specs: list[EvaluatorSpec]) -> list[dict[str, Any]]:
+    """The evaluators as they are kept: complete, whatever becomes of the files they name."""
+    evaluators = make_evaluators(specs)
+    kept = [evaluator.spec for evaluator in evaluators]
+    for evaluator in evaluators:
+        await evaluator.close()
+    return kept
+
+
+def _from_anywhere(config: EvaluationConfig) -> EvaluationConfig:
+    """The same with files that are found again from wherever their owner stands then."""
+    prices = config.prices
+    return config.model_copy(
+        update={
+            "workflow": _whole_path(config.workflow),
+            "prices": str(Path(prices).resolve()) if prices else None,
+        }
+    )
+
+
+def _whole_path(workflow: str) -> str:
+    if is_address(workflow):
+        return workflow
+    source, separator, name = workflow.rpartition(":")
+    for file, rest in ((workflow, ""), (source, f"{separator}{name}")):
+        if file and Path(file).is_file():
+            return f"{Path(file).resolve()}{rest}"
+    return workflow

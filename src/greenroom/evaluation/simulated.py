@@ -1,0 +1,124 @@
+"""Conversations on test sets: a simulated user, with a goal, talks to a chat workflow."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from greenroom.domains.actions import STOP
+from greenroom.domains.environment import SimulatedUser
+from greenroom.errors import InputError
+from greenroom.messages import last_assistant_message, messages_of, text_of
+from greenroom.models import BudgetExhausted, ModelError
+from greenroom.store.raw_json import raw_text
+from greenroom.workflows.calls import Answer, Call, Target
+from greenroom.workflows.conversation import new_session
+
+
+@dataclass(frozen=True)
+class Brief:
+    """What a simulated user wants, who they are, and how long they may talk."""
+
+    goal: str
+    persona: str = ""
+    max_turns: int | None = None
+    """None: as long as the evaluation allows."""
+
+    @property
+    def instruction(self) -> str:
+        """The brief as a user is told it."""
+        return f"{self.goal}\n\nWho you are: {self.persona}" if self.persona else self.goal
+
+    def columns(self) -> dict[str, Any]:
+        """The brief as evaluators see it, among the inputs."""
+        return {"goal": self.goal} | ({"persona": self.persona} if self.persona else {})
+
+
+def read_brief(row: Mapping[str, Any], position: int) -> Brief:
+    """The brief in a row's columns goal, persona and max_turns."""
+    turns = row.get("max_turns")
+    number = None
+    if turns not in (None, ""):
+        number = _whole_number(turns)
+        if number is None:
+            raise InputError(
+                f"Row {position + 1}: max_turns is a whole number from 1 on, not {turns!r}."
+            )
+    return Brief(str(row["goal"]), str(row.get("persona") or ""), number)
+
+
+def _whole_number(value: Any) -> int | None:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return int(number) if number >= 1 and number.is_integer() else None
+
+
+class UserUnavailable(ModelError):
+    """The simulated user could not go on; the workflow is not to blame."""
+
+
+@dataclass
+class Talk:
+    """A conversation with a workflow, as far as it has got."""
+
+    target: Target
+    inputs: dict[str, Any]
+    """Variables that go along with the messages."""
+    parameters: dict[str, Any] | None = None
+    on_answer: Callable[[Answer], None] = lambda _: None
+    """Told of every answer at once: what it cost is spent even if the next one never comes."""
+    messages: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    async def hold(self, user: SimulatedUser, instruction: str, max_turns: int) -> Answer:
+        """Talk until the user stops or all turns are used: the workflow's last answer.
+
+        What the user says as it stops is not part of the conversation: nobody answers it.
+        """
+        session = new_session()
+        said = await _from_user(user.open(instruction))
+        words = said.replace(STOP, "").strip()
+        if not words:
+            raise UserUnavailable("The simulated user stopped before it had said anything.")
+        answer = await self._asked(words, session)
+        turns = 1
+        while STOP not in said and turns < max_turns:
+            said = await _from_user(user.reply(_last_words(answer)))
+            if STOP not in said:
+                answer = await self._asked(said, session)
+                turns += 1
+        return answer
+
+    async def _asked(self, words: str, session: str) -> Answer:
+        sent = [*self.messages, {"role": "user", "content": words}]
+        answer = await self.target.call(
+            Call(
+                inputs={**self.inputs, "messages": sent},
+                parameters=self.parameters,
+                session_id=session,
+            )
+        )
+        self.on_answer(answer)
+        said = messages_of(answer.outputs)
+        if said is None:
+            said = [{"role": "assistant", "content": raw_text(answer.outputs)}]
+        # Some workflows answer with the whole history, and not only with what is new.
+        self.messages = said if said[: len(sent)] == sent else [*sent, *said]
+        return answer
+
+
+def _last_words(answer: Answer) -> str:
+    """What the workflow said last; empty if it only called tools."""
+    message = last_assistant_message(answer.outputs)
+    return text_of(message.get("content")) if message is not None else ""
+
+
+async def _from_user(words: Awaitable[str]) -> str:
+    try:
+        return await words
+    except BudgetExhausted:
+        raise
+    except ModelError as error:
+        raise UserUnavailable(f"The simulated user's model: {error}") from error

@@ -1,0 +1,35 @@
+"""Test sets: rows of inputs and expected outputs, in files and in the store."""
+
+from __future__ import annotations
+
+from greenroom.evaluation.test_sets.files import FORMATS, Format, read_rows, rows_from, written
+from greenroom.evaluation.test_sets.keeping import (
+    add_rows,
+    export_file,
+    find_version,
+    import_file,
+)
+from greenroom.evaluation.test_sets.roles import (
+    EXPECTED_COLUMNS,
+    Roles,
+    column_roles,
+    row_expected,
+    row_inputs,
+)
+
+__all__ = [
+    "EXPECTED_COLUMNS",
+    "FORMATS",
+    "Format",
+    "Roles",
+    "add_rows",
+    "column_roles",
+    "export_file",
+    "find_version",
+    "import_file",
+    "read_rows",
+    "row_expected",
+    "row_inputs",
+    "rows_from",
+    "written",
+]

@@ -1,0 +1,166 @@
+"""Rows of a CSV file: every cell is a text, and stays the text it is."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from greenroom.errors import DataError, InputError
+from greenroom.store.raw_json import raw_text
+
+_LARGEST_CELL = 2**30
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+def read_csv(lines: Iterable[str], source: str) -> Iterator[dict[str, Any]]:
+    """The rows below the heading; errors name the line and the column."""
+    # Python's own limit is 128 KiB, for all readers of the process; a conversation may be longer.
+    csv.field_size_limit(_LARGEST_CELL)
+    remembered = _Remembered(lines)
+    reader = csv.reader(remembered, strict=True)
+    columns: list[str] | None = None
+    while True:
+        remembered.forget()
+        line = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise _trouble(remembered.text, line, source, error) from error
+        if cells is None:
+            break
+        if not cells:  # an empty line
+            continue
+        if columns is None:
+            columns = _checked_heading(cells, line, source)
+        else:
+            yield _row(columns, cells, line, source)
+    if columns is None:
+        raise DataError(f"{source} is empty: its first line has to name the columns.")
+
+
+def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
+    """A CSV file, piece by piece. What is no text is written as JSON; a missing value is empty."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+
+    def line(cells: Sequence[str]) -> str:
+        writer.writerow(cells)
+        text = buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+        return text
+
+    heading = line(columns)
+    # A mark at the very beginning is not read as a part of the first column's name.
+    yield _BYTE_ORDER_MARK + heading if heading.startswith(_BYTE_ORDER_MARK) else heading
+    for number, row in enumerate(rows, start=1):
+        yield line([_cell(row, name, number) for name in columns])
+
+
+def _cell(row: Mapping[str, Any], name: str, number: int) -> str:
+    if name not in row:
+        return ""
+    value = row[name]
+    if not isinstance(value, str):
+        return raw_text(value)
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"Row {number}, column '{name}' holds half of a surrogate pair, which CSV cannot keep: "
+            "export the test set as JSON or JSONL."
+        ) from error
+    return value
+
+
+def _checked_heading(cells: list[str], line: int, source: str) -> list[str]:
+    for number, name in enumerate(cells, start=1):
+        if not name:
+            raise DataError(f"{source}, line {line}: column {number} has no name.")
+        if name in cells[: number - 1]:
+            raise DataError(
+                f"{source}, line {line}: the columns {cells.index(name) + 1} and {number} are both "
+                f"named '{name}'. Give each a name of its own."
+            )
+    return cells
+
+
+def _row(columns: list[str], cells: list[str], line: int, source: str) -> dict[str, Any]:
+    if len(cells) < len(columns):
+        raise DataError(
+            f"{source}, line {line}: there are {len(cells)} cells for {len(columns)} columns; "
+            f"column {len(cells) + 1} ('{columns[len(cells)]}') has no value."
+        )
+    if len(cells) > len(columns):
+        raise DataError(
+            f"{source}, line {line}: there are {len(cells)} cells for {len(columns)} columns; cell "
+            f"{len(columns) + 1} belongs to none. Put a cell with a comma in it in quotes."
+        )
+    return dict(zip(columns, cells, strict=True))
+
+
+class _Remembered:
+    """Lines as they are read, remembered from the beginning of a record."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = iter(lines)
+        self._record: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self._record.append(line)
+        return line
+
+    def forget(self) -> None:
+        """A new record begins."""
+        self._record.clear()
+
+    @property
+    def text(self) -> str:
+        """The record so far."""
+        return "".join(self._record)
+
+
+def _trouble(record: str, line: int, source: str, error: csv.Error) -> DataError:
+    found = _quote_trouble(record)
+    if found is None:
+        return DataError(f"{source}, line {line}: {error}.")
+    place, words = found
+    before = record[:place]
+    line += before.count("\n")
+    column = place - before.rfind("\n")
+    return DataError(f"{source}, line {line}, column {column}: {words}.")
+
+
+def _quote_trouble(record: str) -> tuple[int, str] | None:
+    """Where the quotes of a record go wrong, and how."""
+    place = 0
+    while place < len(record):
+        if record[place] == '"':
+            opened = place
+            place = _closing_quote(record, opened)
+            if place < 0:
+                return opened, "the quote that opens here is never closed"
+            place += 1
+            if record[place : place + 1] not in (",", "\r", "\n", ""):
+                return place, (
+                    "the cell has ended with the quote before, and text follows. A quote within a "
+                    "cell is written twice"
+                )
+        else:
+            while record[place : place + 1] not in (",", "\r", "\n", ""):
+                place += 1
+        place += 1
+    return None
+
+
+def _closing_quote(record: str, opened: int) -> int:
+    place = record.find('"', opened + 1)
+    while place >= 0 and record[place + 1 : place + 2] == '"':
+        place = record.find('"', place + 2)
+    return place

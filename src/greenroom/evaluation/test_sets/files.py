@@ -1,0 +1,100 @@
+"""Test sets as files: CSV, JSON and JSON Lines, read and written without loss."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, TextIO, get_args
+
+from greenroom.errors import DataError, InputError, UnknownName
+from greenroom.evaluation.test_sets.csv_rows import read_csv, write_csv
+from greenroom.evaluation.test_sets.json_rows import (
+    read_json,
+    read_jsonl,
+    write_json,
+    write_jsonl,
+)
+
+Format = Literal["csv", "json", "jsonl"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+_ENDINGS: Mapping[str, Format] = {
+    ".csv": "csv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def format_of(path: Path, wanted: str | None = None) -> Format:
+    """The format that was asked for, or the one that a file's name tells."""
+    if wanted is not None:
+        for known in FORMATS:
+            if wanted == known:
+                return known
+        raise UnknownName("format", wanted, FORMATS)
+    found = _ENDINGS.get(path.suffix.lower())
+    if found is None:
+        raise InputError(
+            f"The name '{path.name}' does not tell its format: pass --format csv, json or jsonl."
+        )
+    return found
+
+
+def read_rows(path: Path, wanted: str | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of a file, one after the other; errors name its line and column."""
+    form = format_of(path, wanted)
+    with _opened(path, form) as file:
+        yield from rows_from(file, form, str(path))
+
+
+def rows_from(lines: Iterable[str], form: Format, source: str) -> Iterator[dict[str, Any]]:
+    """The rows of a text that comes in lines, such as an open file; `source` is its name."""
+    if form == "csv":
+        return read_csv(lines, source)
+    if form == "jsonl":
+        return read_jsonl(lines, source)
+    return read_json("".join(lines), source)
+
+
+def written(
+    rows: Iterable[Mapping[str, Any]], columns: Sequence[str], form: Format
+) -> Iterator[str]:
+    """The text of a file with these rows, piece by piece."""
+    if form == "csv":
+        return write_csv(rows, columns)
+    return write_json(rows) if form == "json" else write_jsonl(rows)
+
+
+@contextmanager
+def _opened(path: Path, form: Format) -> Generator[TextIO]:
+    # CSV keeps the line ends within its cells; a line of JSON ends at a line feed and nowhere else.
+    newline = "" if form == "csv" else "\n"
+    try:
+        with path.open(encoding="utf-8-sig", newline=newline) as file:
+            yield file
+    except FileNotFoundError as error:
+        raise DataError(f"{path} is missing.") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise _wrong_encoding(path) from error
+
+
+def _wrong_encoding(path: Path) -> DataError:
+    content = path.read_bytes()
+    if content.startswith(_UTF_16):
+        return DataError(f"{path} is UTF-16: save it as UTF-8.")
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        before = content[: error.start]
+        line = before.count(b"\n") + 1
+        column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8-sig")) + 1
+        return DataError(
+            f"{path}, line {line}, column {column}: the byte 0x{content[error.start]:02x} is not "
+            "UTF-8. Save the file as UTF-8."
+        )
+    return DataError(f"{path} changed while it was read.")

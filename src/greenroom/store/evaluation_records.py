@@ -1,0 +1,135 @@
+"""What is kept of test sets and evaluations: self-contained records, like those of runs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from greenroom.store.columns import ColumnRecord
+from greenroom.store.records import Record, RunStatus, Usage
+
+ResultOutcome = Literal["ok", "error"]
+"""ok: the workflow answered; error: it did not, and is asked again when the evaluation goes on."""
+
+
+class TestSetVersion(Record):
+    """One version of a test set; it never changes."""
+
+    __test__: ClassVar[bool] = False  # pytest must not take it for a test
+
+    test_set_id: str
+    name: str
+    """The test set's name."""
+    version: int
+    """From 1."""
+    created_at: datetime
+    note: str = ""
+    """What changed, in the words of whoever changed it."""
+    columns: list[ColumnRecord]
+    """In the order in which they first appear."""
+    row_count: int
+    content_hash: str
+    """The same for the same rows in the same order."""
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.version}"
+
+
+class ScoreRecord(Record):
+    """What one evaluator made of one output."""
+
+    score: float | None
+    """From 0 to 1; None where there is no score, which is not 0."""
+    passed: bool | None = None
+    compared: Any = None
+    """What was looked at: the text of the last assistant message, say."""
+    against: Any = None
+    """What it was held against."""
+    reason: str = ""
+    broken: bool = False
+    """There is no score because the evaluator itself did not work."""
+
+    @field_validator("score")
+    @classmethod
+    def _unscored_is_none(cls, score: float | None) -> float | None:
+        return None if score is None or math.isnan(score) else score
+
+
+class ResultRecord(Record):
+    """One row of a test set, given to a workflow once: what came back, and what it is worth."""
+
+    row: int
+    """The row's position in the test set, from 0."""
+    repeat: int = 0
+    outcome: ResultOutcome
+    outputs: Any = None
+    """What the workflow returned, unchanged."""
+    conversation: list[dict[str, Any]] | None = None
+    """All messages, where a simulated user talked to the workflow."""
+    scores: dict[str, ScoreRecord] = Field(default_factory=dict[str, ScoreRecord])
+    """By the evaluator's alias."""
+    error: str | None = None
+    """Why the workflow gave no answer, if it gave none."""
+    attempts: int = 1
+    started_at: datetime
+    seconds: float = 0.0
+    cost: float | None = None
+    """US dollars for the workflow and everybody who judged it; None if a price is not known."""
+    usage: dict[str, Usage] = Field(default_factory=dict[str, Usage])
+    """By purse: agent, user, judge."""
+    trace_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSummary:
+    """What is counted of a score."""
+
+    score: float | None
+    passed: bool | None
+    broken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ResultSummary:
+    """What is counted of a result; without what was said, so that many fit into memory."""
+
+    row: int
+    repeat: int
+    outcome: ResultOutcome
+    seconds: float
+    cost: float | None
+    usage: dict[str, Usage]
+    error: str | None
+    scores: dict[str, ScoreSummary]
+
+
+class EvaluationRecord(Record):
+    """A workflow over a test set: what was to be called, with what, and how it is scored."""
+
+    id: str
+    name: str
+    created_at: datetime
+    status: RunStatus = "running"
+    greenroom_version: str
+    config: dict[str, Any] = Field(default_factory=dict[str, Any])
+    """The evaluation's configuration as it was given."""
+    workflow: str
+    """The workflow's address, or file.py:name."""
+    is_chat: bool = False
+    test_set_id: str
+    test_set_name: str
+    test_set_version: int
+    evaluators: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
+    """Name, alias and settings of each."""
+    row_count: int
+    """How many rows are evaluated: the first ones of the test set, or all."""
+    repeats: int = 1
+
+    @property
+    def planned(self) -> int:
+        """How many cells make up the whole evaluation: rows x repeats."""
+        return self.row_count * self.repeats

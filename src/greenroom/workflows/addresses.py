@@ -1,0 +1,85 @@
+"""Addresses of workflows as people write them: what is asked where."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+from greenroom.errors import InputError
+
+Route = Literal["invoke", "test", "run"]
+
+_ROUTES: dict[str, Route] = {"/invoke": "invoke", "/test": "test", "/run": "run"}
+_PAGES = ("/inspect", "/openapi.json", "/docs", "/chat/completions", "/models", "/health")
+_WITHOUT_SCHEME = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[\da-fA-F:]+\]):\d+(?:[/#]|$)")
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a workflow is looked for."""
+
+    base: str
+    """Without a slash at its end: /inspect and the like are added to it."""
+    model: str | None = None
+    """Which of an OpenAI-compatible server's models is meant."""
+    route: Route | None = None
+    """The one that the address named, if it did."""
+
+    @property
+    def origin(self) -> str:
+        """The server alone."""
+        parts = urlsplit(self.base)
+        return f"{parts.scheme}://{parts.netloc}"
+
+    @property
+    def path(self) -> str:
+        """What follows the server; empty for the server itself."""
+        return urlsplit(self.base).path
+
+    @property
+    def is_openai(self) -> bool:
+        """Whether it looks like the base of an OpenAI-compatible server."""
+        return bool(re.search(r"/v\d+$", self.path))
+
+
+def is_address(text: str) -> bool:
+    """Whether this is an address, rather than a file or a module.
+
+    >>> [is_address(text) for text in ("https://a.example", "localhost:8000/bot", "app:bot")]
+    [True, True, False]
+    """
+    return "://" in text or bool(_WITHOUT_SCHEME.match(text))
+
+
+def parse_address(text: str, *, model: str | None = None) -> Address:
+    """An address such as http://localhost:8000/bot, or http://localhost:8000/v1#model.
+
+    Pages that belong to a workflow, such as its /invoke, stand for the workflow.
+    """
+    text = text.strip()
+    try:
+        parts = urlsplit(text if "://" in text else f"http://{text}")
+        usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
+    except ValueError:
+        usable, parts = False, urlsplit("")
+    if not usable:
+        raise InputError(
+            f"'{text.rpartition('@')[2]}' is no address of a workflow: give one such as "
+            "http://localhost:8000."
+        )
+    if parts.username is not None or parts.password is not None:
+        raise InputError(
+            f"The address of {parts.hostname} holds a name or a password, which would be kept and "
+            "shown with it: put a token into GREENROOM_TOKEN instead."
+        )
+    if parts.query:
+        raise InputError(f"The address of a workflow ends before the '?': '{text}'.")
+    path, route = parts.path.rstrip("/"), None
+    for page in (*_ROUTES, *_PAGES):
+        if path.endswith(page):
+            path, route = path.removesuffix(page), _ROUTES.get(page)
+            break
+    base = f"{parts.scheme}://{parts.netloc}{path}"
+    return Address(base, model or parts.fragment or None, route)

@@ -1,0 +1,123 @@
+"""`greenroom serve`: what it prints, what it refuses, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Greenroom
+from tests.workflows.serving import HELLO, Server, told
+
+APP = """
+from greenroom import chat_workflow, workflow
+
+@chat_workflow
+def support(messages):
+    "Answers customers."
+    return {"role": "assistant", "content": "Hello!"}
+
+@workflow
+def shout(text: str) -> str:
+    return text.upper()
+"""
+COMMAND = "from greenroom.cli import main; main()"
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    path = tmp_path / "app.py"
+    path.write_text(APP)
+    return path
+
+
+@contextmanager
+def started(*arguments: str, **environment: str) -> Generator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [sys.executable, "-c", COMMAND, "serve", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | environment,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def first_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_says_where_it_is_and_ends_cleanly(app: Path, number: signal.Signals) -> None:
+    with started(str(app), "--port", "0") as process:
+        line = first_line(process)
+        assert line.startswith("Serving at http://127.0.0.1:")
+        server = Server(line.split()[-1])
+        assert told(server, {"messages": HELLO})["content"] == "Hello!"
+        assert told(server, {"inputs": {"text": "a"}}, "/shout/invoke") == "A"
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (0, "")
+    assert f"  {server.address}/support  chat workflow support: Answers customers." in out
+    assert f"  {server.address}/shout  workflow shout" in out
+    assert f"greenroom chat {server.address}/support" in out
+    assert out.endswith("Ctrl-C ends it.\nStopped.\n")
+
+
+@pytest.mark.slow
+def test_scripts_get_one_line_of_json(app: Path) -> None:
+    with started(
+        f"{app}:support", "--port", "0", "--json", GREENROOM_TOKEN="very-secret"
+    ) as process:
+        ready = json.loads(first_line(process))
+        server = Server(ready["address"])
+        assert ready["workflows"] == [
+            {
+                "name": "support",
+                "is_chat": True,
+                "address": server.address,
+                "description": "Answers customers.",
+            }
+        ]
+        assert server.post("/invoke", {"messages": HELLO}).status == 401
+        assert told(server, {"messages": HELLO}, authorization="Bearer very-secret")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["missing.py"], "There is no file missing.py."),
+        (["{app}:other"], "Unknown workflow 'other'."),
+        (["{app}", "--host", "0.0.0.0"], "Others can reach 0.0.0.0: set GREENROOM_TOKEN"),
+        (["{app}", "{app}:nothing"], "Unknown workflow 'nothing'."),
+        ([], "Missing argument 'WORKFLOW...'"),
+        (["{app}", "--max-body", "0"], "--max-body"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    app: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    words: str,
+) -> None:
+    monkeypatch.delenv("GREENROOM_TOKEN", raising=False)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    result = Greenroom(capsys)("serve", *(one.format(app=app) for one in arguments))
+    assert (result.status, result.out) == (2, "")
+    assert words in result.err

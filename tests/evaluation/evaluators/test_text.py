@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from greenroom.evaluation import Score
+from tests.evaluation.evaluators.scoring import chat_score, said, score
+
+ANSWER = "Your order #W123 was cancelled."
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "expected", "passed"),
+    [
+        ("exact_match", ANSWER, True),
+        ("exact_match", f" {ANSWER}\n", False),
+        ("exact_match:strip=true", f" {ANSWER}\n", True),
+        ("exact_match:ignore_case=true", ANSWER.upper(), True),
+        ("contains", "#W123", True),
+        ("contains", "#w123", False),
+        ("contains:ignore_case=1", "#w123", True),
+        ("contains", ["#W123", "cancelled"], True),
+        ("contains", '["#W123", "refunded"]', False),
+        ("contains:values=#W123,refunded", None, False),
+        ("contains:values=#W123,refunded,mode=any", None, True),
+        ("contains:values=lost,refunded,mode=any", None, False),
+        ('contains={"values": ["a, b"]}', None, False),
+        ("starts_with", "Your order", True),
+        ("starts_with:value=your,ignore_case=true", None, True),
+        ("starts_with:value=order", None, False),
+        ("ends_with", "cancelled.", True),
+        ("ends_with:value=cancelled", None, False),
+        (r"regex:pattern=#W\d{3}", None, True),
+        (r"regex:pattern=#w\d+,ignore_case=true", None, True),
+        (r"regex:pattern=#W\d+,full=true", None, False),
+        ("regex", r"order #W\d+ was \w+\.$", True),
+    ],
+)
+def test_texts(evaluator: str, expected: Any, passed: bool) -> None:
+    for found in (
+        score(evaluator, outputs=ANSWER, expected=expected),
+        chat_score(evaluator, [said("Wait."), said(ANSWER)], expected=expected),
+    ):
+        assert (found.passed, found.score) == (passed, float(passed)), found
+        assert found.compared == ANSWER
+
+
+def test_a_field_of_the_output() -> None:
+    found = score(
+        "ends_with:value=cancelled.,field=items[0].text", outputs={"items": [{"text": ANSWER}]}
+    )
+    assert (found.passed, found.compared) == (True, ANSWER)
+
+
+def test_what_is_missing_is_named() -> None:
+    found = score("contains:values=a,zz,yy", outputs="a")
+    assert found.reason == "missing: 'zz', 'yy'"
+    assert found.against == ["a", "zz", "yy"]
+
+
+def test_where_texts_differ_is_told() -> None:
+    assert score("exact_match", outputs="abcd", expected="abxd").reason == (
+        "not equal from character 3 on"
+    )
+    assert score("exact_match", outputs="ab", expected="abc").reason == (
+        "not equal from character 3 on"
+    )
+
+
+def test_an_expected_pattern_that_is_none_is_not_scored() -> None:
+    found = score("regex", outputs="x", expected="(")
+    assert (found.score, found.against) == (None, "(")
+    assert "no regular expression" in found.reason
+
+
+def test_a_field_that_is_missing_is_the_outputs_fault() -> None:
+    found = score("contains:values=x,field=answer.text", outputs={"answer": "x"})
+    assert (found.score, found.passed) == (0.0, False)
+    assert found.reason == "the output: there is no answer.text"
+    found = chat_score("exact_match:field=a", said("no JSON"), expected="x")
+    assert (found.score, found.reason) == (0.0, "the output: it is not JSON")
+
+
+def test_a_field_of_what_a_chat_says() -> None:
+    spoken = 'Here it is:\n```json\n{"city": "Paris"}\n```'
+    for expected in ("Paris", {"city": "Paris"}, '{"city": "Paris", "n": 1}'):
+        found = chat_score("exact_match:field=city", said(spoken), expected=expected)
+        assert (found.passed, found.compared, found.against) == (True, "Paris", "Paris")
+
+
+@given(st.text(), st.text(), st.text())
+def test_a_part_is_contained_begun_and_ended_with(before: str, part: str, after: str) -> None:
+    def passed(name: str, outputs: str) -> Score:
+        return score({"name": name}, outputs=outputs, expected=part)
+
+    found = passed("starts_with", part + after)
+    assert found.passed is True
+    assert passed("ends_with", before + part).passed is True
+    if part and not part.lstrip().startswith("["):
+        assert passed("contains", before + part + after).passed is True
+    equal = passed("exact_match", before + part + after)
+    assert equal.passed is (before + part + after == part)
+    if equal.passed:
+        assert passed("starts_with", before + part + after).passed is True

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from math import inf, nan
+
+import pytest
+from sqlalchemy import text
+
+from greenroom.errors import InputError, UnknownName
+from greenroom.store import (
+    LeaseOwner,
+    ScoreRecord,
+    ScoreSummary,
+    Store,
+    StoreError,
+    Usage,
+    open_store,
+    this_process,
+)
+from tests.store.samples import MOMENT, sample_evaluation, sample_result
+
+KEY = "id-evaluation"
+
+
+@pytest.fixture
+def filled(store: Store) -> Store:
+    version, _ = store.test_sets.save("capitals", [{"country": "France"}, {"country": "Peru"}])
+    store.evaluations.create(sample_evaluation(version))
+    return store
+
+
+def test_an_evaluation_is_kept_and_found_by_name_or_id(filled: Store) -> None:
+    version = filled.test_sets.find("capitals")
+    expected = sample_evaluation(version, status="interrupted")
+    assert filled.evaluations.find("evaluation") == expected
+    assert filled.evaluations.find(KEY) == expected
+    assert filled.evaluations.all() == [expected]
+    with pytest.raises(UnknownName, match="Did you mean 'evaluation'"):
+        filled.evaluations.find("evalution")
+
+
+def test_two_evaluations_cannot_have_one_name(filled: Store) -> None:
+    again = sample_evaluation(filled.test_sets.find("capitals"), id="another")
+    with pytest.raises(InputError, match="an evaluation named 'evaluation' already"):
+        filled.evaluations.create(again)
+    assert filled.evaluations.free_name("evaluation") == "evaluation-1"
+
+
+def test_an_evaluation_needs_its_test_set(store: Store) -> None:
+    version, _ = store.test_sets.save("capitals", [{"country": "France"}])
+    stray = sample_evaluation(version, test_set_version=7)
+    with pytest.raises(StoreError):
+        store.evaluations.create(stray)
+
+
+def test_a_result_comes_back_as_it_was(filled: Store) -> None:
+    record = sample_result(
+        outputs=[{"role": "assistant", "content": "\ud800 \0 ü"}, 12345678901234567890123],
+        conversation=[{"role": "user", "content": "hi"}],
+        trace_id="abc",
+    )
+    assert filled.evaluations.add_results(KEY, [record]) == [True]
+    assert list(filled.evaluations.results(KEY)) == [record]
+    assert filled.evaluations.result(KEY, (0, 0)) == record
+    assert filled.evaluations.result(KEY, (0, 1)) is None
+    (summary,) = filled.evaluations.summaries(KEY)
+    assert (summary.row, summary.repeat, summary.outcome, summary.cost) == (0, 0, "ok", 0.25)
+    assert summary.scores == {"exact_match": ScoreSummary(1.0, True)}
+    assert summary.usage == record.usage
+
+
+def test_what_has_no_score_has_none_and_not_zero(filled: Store) -> None:
+    scores = {
+        "a": ScoreRecord(score=None, reason="no expected output"),
+        "b": ScoreRecord(score=nan, broken=True),
+    }
+    filled.evaluations.add_results(KEY, [sample_result(scores=scores)])
+    (found,) = filled.evaluations.results(KEY)
+    assert [one.score for one in found.scores.values()] == [None, None]
+    (summary,) = filled.evaluations.summaries(KEY)
+    assert summary.scores == {
+        "a": ScoreSummary(None, None),
+        "b": ScoreSummary(None, None, broken=True),
+    }
+
+
+def test_numbers_that_json_has_no_word_for_become_null(filled: Store) -> None:
+    filled.evaluations.add_results(KEY, [sample_result(outputs={"loss": inf})])
+    (found,) = filled.evaluations.results(KEY)
+    assert found.outputs == {"loss": None}
+
+
+def test_a_result_is_kept_once(filled: Store) -> None:
+    first, second = sample_result(), sample_result(outputs="Rome")
+    assert filled.evaluations.add_results(KEY, [first, second]) == [True, False]
+    assert filled.evaluations.add_results(KEY, [second]) == [False]
+    assert list(filled.evaluations.results(KEY)) == [first]
+
+
+def test_an_error_is_replaced_by_an_answer_and_what_it_took_is_kept(filled: Store) -> None:
+    error = sample_result(outcome="error", outputs=None, scores={}, error="status 500 \0")
+    filled.evaluations.add_results(KEY, [error])
+    assert filled.evaluations.finished(KEY) == set()
+    assert filled.evaluations.add_results(KEY, [sample_result(attempts=2)]) == [True]
+    assert filled.evaluations.finished(KEY) == {(0, 0)}
+    assert filled.evaluations.add_results(KEY, [error]) == [False]
+    (attempt,) = filled.evaluations.attempts(KEY)
+    assert (attempt["row"], attempt["repeat"], attempt["error"]) == (0, 0, "status 500 \ufffd")
+    assert attempt["usage"] == error.usage
+
+
+def test_attempts_that_came_to_nothing_are_kept(filled: Store) -> None:
+    usage = {"judge": Usage(calls=2, cost=None)}
+    started = MOMENT.isoformat()
+    filled.evaluations.add_attempt(
+        KEY, (1, 1), started_at=started, seconds=2.0, error="interrupted", usage=usage
+    )
+    assert filled.evaluations.attempts(KEY) == [
+        {
+            "row": 1,
+            "repeat": 1,
+            "started_at": started,
+            "seconds": 2.0,
+            "error": "interrupted",
+            "usage": usage,
+        }
+    ]
+
+
+def test_a_transaction_is_all_or_nothing(filled: Store) -> None:
+    impossible = sample_result(1).model_copy(update={"outcome": None})
+    with pytest.raises(StoreError):
+        filled.evaluations.add_results(KEY, [sample_result(), impossible])
+    assert list(filled.evaluations.summaries(KEY)) == []
+
+
+def test_an_evaluation_is_complete_when_every_cell_has_a_result(filled: Store) -> None:
+    records = [sample_result(row, repeat) for row in (0, 1) for repeat in (0, 1)]
+    filled.evaluations.add_results(KEY, records[:3])
+    assert filled.evaluations.find(KEY).status == "interrupted"
+    filled.evaluations.add_results(KEY, [records[3].model_copy(update={"outcome": "error"})])
+    assert filled.evaluations.find(KEY).status == "interrupted"
+    filled.evaluations.add_results(KEY, records[3:])
+    assert filled.evaluations.find(KEY).status == "complete"
+
+
+def test_deleting_an_evaluation_takes_everything_along_but_the_test_set(filled: Store) -> None:
+    error = sample_result(outcome="error", error="x")
+    filled.evaluations.add_results(KEY, [error])
+    filled.evaluations.add_results(KEY, [sample_result()])
+    filled.evaluations.delete(filled.evaluations.find(KEY))
+    assert filled.evaluations.all() == []
+    with filled.engine.connect() as connection:
+        for table in ("evaluation_results", "evaluation_attempts"):
+            assert connection.execute(text(f"SELECT count(*) FROM {table}")).scalar() == 0
+    assert filled.test_sets.find("capitals").row_count == 2
+
+
+def test_one_process_at_a_time_works_on_an_evaluation(filled: Store) -> None:
+    evaluation = filled.evaluations.find(KEY)
+    mine, other = this_process(), LeaseOwner("elsewhere", 1, "x")
+    filled.evaluations.acquire(evaluation, other)
+    assert filled.evaluations.find(KEY).status == "running"
+    words = r"The evaluation 'evaluation' is being worked on by another process \(elsewhere/1\)"
+    with pytest.raises(InputError, match=words):
+        filled.evaluations.acquire(evaluation, mine)
+    with pytest.raises(InputError, match="is being worked on: stop it first"):
+        filled.evaluations.delete(evaluation)
+    assert filled.evaluations.renew(KEY, other)
+    assert not filled.evaluations.renew(KEY, mine)
+    filled.evaluations.release(KEY, other)
+    filled.evaluations.acquire(evaluation, mine)
+
+
+def test_many_writers_keep_each_result_once(filled: Store) -> None:
+    other = open_store()
+    records = [sample_result(row, repeat) for row in range(20) for repeat in range(2)]
+
+    def add(number: int) -> int:
+        store = (filled, other)[number % 2]
+        return sum(sum(store.evaluations.add_results(KEY, [record])) for record in records)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(add, range(4))) == len(records)
+    found = [(one.row, one.repeat) for one in filled.evaluations.results(KEY)]
+    assert found == [(row, repeat) for row in range(20) for repeat in range(2)]
+    other.close()
+
+
+def test_people_can_query_it(filled: Store) -> None:
+    filled.evaluations.add_results(KEY, [sample_result(), sample_result(1)])
+    question = (
+        "SELECT evaluations.name, test_sets.name, avg(seconds), count(*) FROM evaluation_results "
+        "JOIN evaluations ON evaluations.id = evaluation_id "
+        "JOIN test_sets ON test_sets.id = test_set_id GROUP BY evaluations.name, test_sets.name"
+    )
+    with filled.engine.connect() as connection:
+        found = tuple(connection.execute(text(question)).one())
+    assert found == ("evaluation", "capitals", 0.5, 2)

@@ -1,0 +1,185 @@
+"""OpenAI's routes, talked to by OpenAI's own client."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import pytest
+from openai import BadRequestError, InternalServerError, NotFoundError, OpenAI
+
+from greenroom import chat_workflow, workflow
+from greenroom.workflows import report_usage
+from greenroom.workflows.serving.openai_routes import as_one_message
+from tests.workflows.serving import HELLO, Server, serving
+
+TOOL: Any = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
+
+
+@chat_workflow
+def echo(
+    messages: list[dict[str, Any]], tools: Any = None, mood: str = "fine", session_id: str = ""
+) -> Any:
+    if tools:
+        name = tools[0]["function"]["name"]
+        call = {"id": "c1", "type": "function", "function": {"name": name, "arguments": "{}"}}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+    report_usage(prompt_tokens=5, completion_tokens=2)
+    return {"role": "assistant", "content": f"{mood} {messages[-1]['content']} {session_id}"}
+
+
+@chat_workflow(name="Slow talker")
+def talker(messages: list[dict[str, Any]]) -> Iterator[Any]:
+    yield "One. "
+    yield "Two."
+    yield {"type": "tool_call", "id": "1", "name": "look", "input": {}}
+    yield {"role": "assistant", "content": "Three."}
+    report_usage(prompt_tokens=5, completion_tokens=2)
+
+
+@chat_workflow
+def failing(messages: Any) -> Iterator[str]:
+    if messages[-1]["content"] == "late":
+        yield "Well"
+    raise ValueError("no such order")
+
+
+@workflow
+def shout(text: str) -> str:
+    return text.upper()
+
+
+@pytest.fixture(scope="module")
+def server() -> Generator[Server]:
+    with serving(shout, echo, talker, failing) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: Server) -> Generator[OpenAI]:
+    with OpenAI(base_url=f"{server.address}/v1", api_key="any", max_retries=0) as client:
+        yield client
+
+
+def hello() -> Any:
+    return list(HELLO)
+
+
+def test_chat_workflows_are_models(client: OpenAI, server: Server) -> None:
+    assert [model.id for model in client.models.list()] == ["echo", "Slow-talker", "failing"]
+    assert [one["id"] for one in server.get("/echo/v1/models").json["data"]] == ["echo"]
+    assert server.get("/shout/v1/models").status == 404
+
+
+def test_a_completion(client: OpenAI) -> None:
+    answer = client.chat.completions.create(
+        model="echo",
+        messages=hello(),
+        temperature=0.3,
+        extra_body={"inputs": {"mood": "gay"}, "session_id": "s-1"},
+    )
+    assert answer.object == "chat.completion"
+    assert answer.model == "echo"
+    (choice,) = answer.choices
+    assert choice.message.content == "gay hello s-1"
+    assert choice.message.role == "assistant"
+    assert choice.finish_reason == "stop"
+    assert answer.usage is not None
+    assert (answer.usage.prompt_tokens, answer.usage.total_tokens) == (5, 7)
+
+
+def test_tools_go_along_and_calls_come_back(client: OpenAI) -> None:
+    answer = client.chat.completions.create(model="echo", messages=hello(), tools=[TOOL])
+    (choice,) = answer.choices
+    assert choice.finish_reason == "tool_calls"
+    assert choice.message.content is None
+    assert choice.message.tool_calls is not None
+    assert choice.message.tool_calls[0].function.name == "look"  # pyright: ignore
+    assert answer.usage is None  # nobody said
+
+
+def test_a_streamed_completion(client: OpenAI) -> None:
+    stream = client.chat.completions.create(
+        model="Slow talker",
+        messages=hello(),
+        stream=True,
+        stream_options={"include_usage": True},
+    )
+    chunks = list(stream)
+    texts = [chunk.choices[0].delta.content for chunk in chunks[:-1]]
+    assert texts == ["One. ", "Two.", "\n\nThree.", None]
+    assert chunks[0].choices[0].delta.role == "assistant"
+    assert chunks[-2].choices[0].finish_reason == "stop"
+    assert chunks[-1].choices == []
+    assert chunks[-1].usage is not None
+    assert chunks[-1].usage.total_tokens == 7
+    whole = client.chat.completions.create(model="Slow-talker", messages=hello())
+    assert whole.choices[0].message.content == "One. Two.\n\nThree."
+
+
+def test_streamed_tool_calls(client: OpenAI) -> None:
+    stream = client.chat.completions.create(
+        model="echo", messages=hello(), tools=[TOOL], stream=True
+    )
+    chunks = [chunk.choices[0] for chunk in stream]
+    calls = [call for chunk in chunks for call in chunk.delta.tool_calls or []]
+    assert [(call.index, call.id, call.function and call.function.name) for call in calls] == [
+        (0, "c1", "look")
+    ]
+    assert chunks[-1].finish_reason == "tool_calls"
+
+
+def test_the_clients_own_helper_for_streams_understands_it(client: OpenAI) -> None:
+    with client.chat.completions.stream(model="echo", messages=hello()) as stream:
+        final = stream.get_final_completion()
+    assert (final.choices[0].message.content or "").startswith("fine hello")
+
+
+def test_a_workflow_under_its_own_path_takes_any_model(server: Server) -> None:
+    with OpenAI(base_url=f"{server.address}/echo/v1", api_key="any") as client:
+        answer = client.chat.completions.create(model="gpt-5", messages=hello())
+    assert (answer.choices[0].message.content or "").startswith("fine hello")
+
+
+def test_errors_are_those_that_the_client_knows(client: OpenAI) -> None:
+    with pytest.raises(NotFoundError, match="This server has: echo, Slow-talker, failing"):
+        client.chat.completions.create(model="other", messages=hello())
+    with pytest.raises(BadRequestError, match="object with a role"):
+        client.chat.completions.create(model="echo", messages=[3])  # pyright: ignore
+    with pytest.raises(BadRequestError, match=r"body.messages: This is to be an array"):
+        client.chat.completions.create(model="echo", messages="hi")  # pyright: ignore
+    for stream in (False, True):
+        with pytest.raises(InternalServerError, match="no such order"):
+            client.chat.completions.create(model="failing", messages=hello(), stream=stream)
+
+
+def test_an_error_in_the_middle_of_a_stream_is_raised_by_the_client(client: OpenAI) -> None:
+    late: Any = [{"role": "user", "content": "late"}]
+    stream = client.chat.completions.create(model="failing", messages=late, stream=True)
+    assert next(iter(stream)).choices[0].delta.content == "Well"
+    with pytest.raises(Exception, match="no such order"):
+        list(stream)
+
+
+def test_a_server_without_chat_workflows_has_no_models() -> None:
+    with serving(shout) as server:
+        assert server.get("/v1/models").json["data"] == []
+        reply = server.post("/v1/chat/completions", {"model": "shout", "messages": HELLO})
+        assert (reply.status, reply.json["error"]["code"]) == (404, "model_not_found")
+
+
+def test_several_messages_become_one() -> None:
+    call = {"id": "1", "function": {"name": "look", "arguments": "{}"}}
+    other = {"id": "2", "function": {"name": "ask", "arguments": "{}"}}
+    messages: list[dict[str, Any]] = [
+        {"role": "assistant", "content": "Looking.", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "1", "content": "found"},
+        {"role": "assistant", "content": None, "tool_calls": [other]},
+    ]
+    assert as_one_message(messages) == {
+        "role": "assistant",
+        "content": "Looking.",
+        "tool_calls": [other],
+    }
+    assert as_one_message(messages[:2]) == {"role": "assistant", "content": "Looking."}
+    assert as_one_message(messages[2:])["content"] is None
