@@ -26,7 +26,9 @@ NEXT = f"""\
 2. Measure on a world that nobody has seen before:
      .venv/bin/greenroom generate --seed 7 --tasks 50 -o my-pack
      .venv/bin/greenroom run --agent-strategy synthetic --num-trials 4 --data my-pack
-3. Put an agent of your own on stage: docs/agents.md shows how, in 20 lines.
+3. Put an agent of your own on stage: docs/agents.md shows how, in 20 lines; docs/fastworkflow.md
+   is about agents of FastWorkflow.
+4. Declare a chat workflow, talk to it and evaluate it: docs/workflows.md, in five minutes.
 """
 
 

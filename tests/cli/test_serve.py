@@ -7,7 +7,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -39,12 +41,15 @@ def app(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def started(*arguments: str, **environment: str) -> Generator[subprocess.Popen[str]]:
+def started(
+    *arguments: str, cwd: Path | None = None, **environment: str
+) -> Generator[subprocess.Popen[str]]:
     with subprocess.Popen(
         [sys.executable, "-c", COMMAND, "serve", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        cwd=cwd,
         env=os.environ | environment,
     ) as process:
         try:
@@ -121,3 +126,25 @@ def test_what_is_wrong_is_told(
     result = Greenroom(capsys)("serve", *(one.format(app=app) for one in arguments))
     assert (result.status, result.out) == (2, "")
     assert words in result.err
+
+
+@pytest.mark.slow
+def test_a_call_that_does_not_end_holds_up_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "stuck.py"
+    path.write_text(
+        "import time\nfrom greenroom import workflow\n"
+        "@workflow\ndef stuck():\n    open('began', 'w').close()\n    time.sleep(600)\n"
+    )
+    began = tmp_path / "began"
+    with started(str(path), "--port", "0", "--json", cwd=tmp_path) as process:
+        server = Server(json.loads(first_line(process))["address"])
+        with ThreadPoolExecutor(1) as pool:
+            call = pool.submit(server.post, "/invoke", {"inputs": {}})
+            while not began.exists():
+                time.sleep(0.01)
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=30)
+            assert call.result().status == 503
+    assert process.returncode == 0
+    assert "Calls that still ran are left unfinished." in err
+    assert "Traceback" not in err

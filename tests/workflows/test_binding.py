@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -290,3 +291,26 @@ def test_a_call_cannot_change_the_defaults() -> None:
         return len(parameters["seen"])
 
     assert [call(remember, Call()) for _ in range(2)] == [1, 1]
+
+
+class Adder:
+    """An object that can be called, with a method that is decorated."""
+
+    async def __call__(self, amount: int) -> int:
+        return amount + 1
+
+    def method(self, amount: int) -> int:
+        return amount + 2
+
+
+def test_hints_of_methods_and_objects_are_read() -> None:
+    def three(first: int, amount: int) -> int:
+        return first + amount
+
+    @functools.wraps(three)
+    def wrapped(*arguments: Any, **named: Any) -> Any:
+        return three(*arguments, **named)
+
+    handlers = (Adder(), Adder().method, functools.partial(three, 3), functools.partial(wrapped, 4))
+    found = [call(workflow(name="w")(one), Call(inputs={"amount": "1"})) for one in handlers]
+    assert found == [2, 3, 4, 5]

@@ -2,7 +2,7 @@
 
 FastWorkflow has a model write utterances as several personas would. Without a model, each of our
 personas has a manner instead: how it begins and ends, and whether it leaves out what is not needed.
-Words are swapped for others, and some utterances go on with values between tags, as agents write
+Words are swapped for others, and some utterances go on with a value between tags, as agents write
 them. The same utterances always give the same variations.
 """
 
@@ -120,8 +120,8 @@ _COURTESY = re.compile(
     flags=re.IGNORECASE,
 )
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-_TAGGED = 0.4
-"""How many utterances have tags. All commands', or having tags would say which one it is."""
+_TAGGED = 0.3
+"""How many utterances have a tag: those of all commands, or having one would say which it is."""
 
 
 def variations(
@@ -138,8 +138,9 @@ def variations(
         if len(found) == count or not utterances:
             break
         said = _said(utterances[attempt % len(utterances)], manner, random)
-        if random.random() < _TAGGED:
-            said += "".join(f" <{name}>{_code(random)}</{name}>" for name in parameters)
+        if parameters and random.random() < _TAGGED:
+            name = random.choice(parameters)
+            said += f" <{name}>{_code(random)}</{name}>"
         if said not in utterances:
             found[said] = None
     return list(found)

@@ -19,6 +19,7 @@ from greenroom.cli import (
     conformance,
     data,
     errors,
+    evals,
     fastworkflow,
     generate,
     identify,
@@ -33,6 +34,7 @@ from greenroom.cli import (
     tasks,
     testset,
 )
+from greenroom.cli import eval as evaluation
 from greenroom.errors import GreenroomError
 
 DEBUG_VARIABLE = "GREENROOM_DEBUG"
@@ -52,6 +54,7 @@ for module in (
     serve,
     inspect,
     chat,
+    evaluation,
     replay,
     conformance,
     generate,
@@ -67,6 +70,7 @@ for name, group in (
     ("data", data.app),
     ("store", store.app),
     ("testset", testset.app),
+    ("evals", evals.app),
 ):
     app.add_typer(group, name=name)
 

@@ -14,6 +14,10 @@ from greenroom.errors import InputError
 if TYPE_CHECKING:
     from greenroom.domains.domain import Domain
 
+AgentOptions = Annotated[
+    list[str] | None,
+    typer.Option("--agent-option", help="An option of the agent.", metavar="NAME=VALUE"),
+]
 Env = Annotated[
     str, typer.Option("--env", help="The domain: retail, airline, or an installed one.")
 ]

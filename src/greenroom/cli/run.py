@@ -8,6 +8,7 @@ import typer
 
 from greenroom.cli import model_options as models
 from greenroom.cli.options import (
+    AgentOptions,
     Data,
     EndIndex,
     Env,
@@ -39,10 +40,7 @@ def run(
             "a model (structured with a local one), oracle without.",
         ),
     ] = None,
-    agent_option: Annotated[
-        list[str] | None,
-        typer.Option("--agent-option", help="An option of the agent.", metavar="NAME=VALUE"),
-    ] = None,
+    agent_option: AgentOptions = None,
     env: Env = "retail",
     data: Data = None,
     task_split: Split = "test",

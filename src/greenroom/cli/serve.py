@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from greenroom.cli import model_options as models
+from greenroom.cli.options import AgentOptions, Data, Env, parse_agent_options
+
 if TYPE_CHECKING:
+    from greenroom.benchmark.conversing import AgentSessions
     from greenroom.workflows import Workflow
 
 _MEGABYTE = 1 << 20
+_SECONDS_TO_END = 0.5
 
 
 def register(app: typer.Typer) -> None:
@@ -21,12 +27,30 @@ def register(app: typer.Typer) -> None:
 
 def serve(
     workflows: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             help="Where the workflows are: app.py, app.py:name or package.module:name.",
-            metavar="WORKFLOW...",
+            metavar="[WORKFLOW]...",
         ),
-    ],
+    ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            "--agent",
+            help="Serve a benchmark agent as a chat workflow: tool-calling, react, fastworkflow, "
+            "... Every session has a world of its own.",
+        ),
+    ] = None,
+    agent_option: AgentOptions = None,
+    env: Env = "retail",
+    data: Data = None,
+    model: models.Model = None,
+    model_provider: models.ModelProvider = None,
+    api_base: models.ApiBase = None,
+    temperature: models.Temperature = 0.0,
+    max_num_steps: Annotated[
+        int, typer.Option("--max-num-steps", help="Steps that an agent may take in a session.")
+    ] = 200,
     host: Annotated[
         str, typer.Option("--host", help="Where to listen; beyond this machine it needs a token.")
     ] = "127.0.0.1",
@@ -56,13 +80,31 @@ def serve(
 
     With GREENROOM_TOKEN set, requests need it as a bearer token.
     """
+    from greenroom.errors import InputError
     from greenroom.hosts import TOKEN_VARIABLE, check_host
     from greenroom.workflows import load_workflows
     from greenroom.workflows.serving import create_app, serve_until_stopped
 
     token = os.environ.get(TOKEN_VARIABLE) or None
     check_host(host, token)
-    found = load_workflows(*workflows)
+    found = load_workflows(*workflows) if workflows else []
+    sessions: list[AgentSessions] = []
+    if agent is not None:
+        fields = {
+            "agent_strategy": agent,
+            "agent_options": parse_agent_options(agent_option or []),
+            "env": env,
+            "data": data,
+            "model": model,
+            "model_provider": model_provider,
+            "api_base": api_base,
+            "temperature": temperature,
+            "max_num_steps": max_num_steps,
+        }
+        sessions.append(_sessions(fields))
+        found.append(sessions[0].workflow())
+    if not found:
+        raise InputError("Name a workflow, as in app.py:name, or an agent by --agent.")
     app = create_app(
         *found,
         token=token,
@@ -77,9 +119,33 @@ def serve(
         else:
             _print_ready(address, found, secured=token is not None)
 
-    serve_until_stopped(app, host=host, port=port, announce=announce)
+    close = sessions[0].close if sessions else None
+    serve_until_stopped(app, host=host, port=port, announce=announce, close=close)
     if not as_json:
         typer.echo("Stopped.")
+    _leave_behind_what_runs()
+
+
+def _leave_behind_what_runs() -> None:
+    """End at once, though handlers may still run in threads: nothing can stop those."""
+    running = [one for one in threading.enumerate() if not one.daemon]
+    running.remove(threading.main_thread())
+    for one in running:
+        one.join(_SECONDS_TO_END)  # idle threads have been told to end, and need a moment
+    if any(one.is_alive() for one in running):
+        typer.echo("Calls that still ran are left unfinished.", err=True)
+        os._exit(0)
+
+
+def _sessions(fields: dict[str, Any]) -> AgentSessions:
+    from greenroom.benchmark import check_config
+    from greenroom.benchmark.casting import check_cast
+    from greenroom.benchmark.config import prepare_run
+    from greenroom.benchmark.conversing import AgentSessions
+
+    prepared = prepare_run(check_config(fields))
+    check_cast(prepared.config, prepared.strategy)
+    return AgentSessions(prepared)
 
 
 def _ready(address: str, workflows: list[Workflow]) -> dict[str, Any]:

@@ -37,12 +37,13 @@ if TYPE_CHECKING:
     from greenroom.evaluation.gates import Gate, GateResult, check_gates, parse_gate, parse_gates
     from greenroom.evaluation.junit import render_junit
     from greenroom.evaluation.markdown import render_evaluation_markdown
-    from greenroom.evaluation.report import EvaluationReport, build_report
+    from greenroom.evaluation.report import EvaluationReport, report_evaluation
     from greenroom.evaluation.results import Evaluated, evaluate, evaluate_async
     from greenroom.evaluation.running import run_evaluation
     from greenroom.evaluation.runs import (
         PreparedEvaluation,
         find_test_set,
+        open_workflow,
         reopen_evaluation,
         start_evaluation,
     )
@@ -61,13 +62,14 @@ _LATER = {
     "render_junit": "junit",
     "render_evaluation_markdown": "markdown",
     "EvaluationReport": "report",
-    "build_report": "report",
+    "report_evaluation": "report",
     "Evaluated": "results",
     "evaluate": "results",
     "evaluate_async": "results",
     "run_evaluation": "running",
     "PreparedEvaluation": "runs",
     "find_test_set": "runs",
+    "open_workflow": "runs",
     "reopen_evaluation": "runs",
     "start_evaluation": "runs",
 }
@@ -95,7 +97,6 @@ __all__ = [
     "Roles",
     "Score",
     "add_rows",
-    "build_report",
     "check_evaluation_config",
     "check_gates",
     "column_roles",
@@ -110,12 +111,14 @@ __all__ = [
     "make_evaluator",
     "make_evaluators",
     "measure_evaluation",
+    "open_workflow",
     "parse_gate",
     "parse_gates",
     "read_rows",
     "render_evaluation_markdown",
     "render_junit",
     "reopen_evaluation",
+    "report_evaluation",
     "row_expected",
     "row_inputs",
     "run_evaluation",

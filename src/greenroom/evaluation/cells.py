@@ -151,12 +151,9 @@ async def _called(bench: Bench, cell: Cell, call: RowCall, meter: _Meter) -> _Sa
         talk = Talk(bench.target, call.inputs, parameters, on_answer=meter.add)
         seed = cell_seed(bench.config.seed, *cell.key)
         user = bench.parties.user(meter.ledger, _scope(bench, cell), seed)
-        strategy = bench.parties.user_strategy
-        # Who only recites must not recite who they are.
-        told = strategy.needs_model or strategy.interactive
         answer = await talk.hold(
             user,
-            call.brief.instruction if told else call.brief.goal,
+            bench.parties.told(call.brief),
             call.brief.max_turns or bench.config.max_turns,
         )
         return _Said(answer, {**call.inputs, **call.brief.columns()}, talk.messages)
@@ -201,8 +198,8 @@ def _another_may_help(error: Exception) -> bool:
 
 
 def _error_text(error: Exception) -> str:
-    told = isinstance(error, CallError)
-    return redacted(str(error) if told else f"{type(error).__name__}: {error}")
+    kind = error.kind if isinstance(error, CallError) else type(error).__name__
+    return redacted(f"{kind}: {error}" if kind else str(error))
 
 
 def _cost(usage: Mapping[str, Usage]) -> float | None:

@@ -62,7 +62,7 @@ def print_result(
     if result.conversation is not None:
         _say(console, "Conversation", "bold")
         for message in result.conversation:
-            _block(console, str(message.get("role")), _words(message))
+            _block(console, str(message.get("role")), _words(message), indent=4)
     if result.outcome == "error":
         _block(console, "Error", result.error or "")
     else:
@@ -70,10 +70,10 @@ def print_result(
     for alias, score in result.scores.items():
         number = "no score" if score.score is None else f"{score.score:g}"
         _say(console, f"{alias}: {number}, {_SYMBOLS[score.passed]}", "bold")
-        _block(console, "compared", shown(score.compared))
-        _block(console, "against", shown(score.against))
+        _block(console, "compared", shown(score.compared), indent=4)
+        _block(console, "against", shown(score.against), indent=4)
         if score.reason:
-            _block(console, "reason", score.reason)
+            _block(console, "reason", score.reason, indent=4)
     _say(console, f"{result.seconds:.3f} s, {plural(result.attempts, 'attempt')}", "dim")
 
 
@@ -102,12 +102,12 @@ def _words(message: Mapping[str, Any]) -> str:
     return f"{words} [calls {shown(calls)}]".strip() if calls else words
 
 
-def _block(console: Console, name: str, text: str) -> None:
+def _block(console: Console, name: str, text: str, *, indent: int = 0) -> None:
     """A name with a text of any number of lines, never read as markup."""
     lines = text.splitlines() or [""]
-    _say(console, f"{name}: {lines[0]}")
+    _say(console, f"{name}: {lines[0]}", indent=indent)
     for line in lines[1:]:
-        _say(console, line, indent=4)
+        _say(console, line, indent=indent + 4)
 
 
 def _say(console: Console, text: str, style: str = "", *, indent: int = 0) -> None:

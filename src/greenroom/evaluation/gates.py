@@ -157,8 +157,8 @@ def _evaluator_figure(evaluator: EvaluatorFigures, what: str) -> Estimate:
 
 def _checked(gate: Gate, subject: str, figure: Estimate, *, strict: bool) -> GateResult:
     if math.isnan(figure.value):
-        why = "its cost is not known" if subject == "cost" else "nothing has such a figure"
-        return GateResult(gate, subject, figure, False, f"there is no {subject}: {why}")
+        why = "results do not tell what they cost" if subject == "cost" else "nothing was scored"
+        return GateResult(gate, subject, figure, False, f"{subject} is not known: {why}")
     holds = gate.admits(figure.value)
     best = figure.high if gate.wants_more else figure.low
     words = f"{subject} is {_number(figure.value)}"

@@ -10,6 +10,7 @@ from greenroom.domains.caches import cache_root
 from greenroom.domains.environment import SimulatedUser
 from greenroom.errors import InputError
 from greenroom.evaluation.config import EvaluationConfig
+from greenroom.evaluation.simulated import Brief
 from greenroom.models import (
     AnswerCache,
     Budget,
@@ -35,7 +36,8 @@ class Parties:
     prices: Prices
     limits: EndpointLimits
     cache: AnswerCache | None
-    user_strategy: UserStrategy
+    user_strategy: UserStrategy | None
+    """None where all rows bring what the user says."""
     clients: list[ModelClient] = field(default_factory=list[ModelClient])
     _user_model: ModelClient | Model | None = None
 
@@ -58,9 +60,15 @@ class Parties:
 
     def user(self, ledger: Ledger, scope: str, seed: int) -> SimulatedUser:
         """The simulated user of one conversation, paid from the user's purse."""
-        return self.user_strategy.create(
-            UserContext(model=self._users_model(ledger, scope, seed), seed=seed)
-        )
+        assert self.user_strategy is not None  # it was found when the first goal was seen
+        model = self._users_model(ledger, scope, seed) if self.user_strategy.needs_model else None
+        return self.user_strategy.create(UserContext(model=model, seed=seed))
+
+    def told(self, brief: Brief) -> str:
+        """A brief as the user is told it: who only recites must not recite who they are."""
+        strategy = self.user_strategy
+        plays = strategy is not None and (strategy.needs_model or strategy.interactive)
+        return brief.instruction if plays else brief.goal
 
     async def close(self) -> None:
         """Give back what is open."""
@@ -71,7 +79,7 @@ class Parties:
 
     def _users_model(self, ledger: Ledger, scope: str, seed: int) -> Model | None:
         config = self.config
-        if not self.user_strategy.needs_model or not config.user_model:
+        if not config.user_model:
             return None
         if self._user_model is None:
             self._user_model = self.model(
@@ -98,8 +106,17 @@ def find_user(config: EvaluationConfig) -> UserStrategy:
     return strategy
 
 
+def load_prices(config: EvaluationConfig) -> Prices:
+    """What models cost."""
+    return Prices.load(Path(config.prices) if config.prices else None)
+
+
 def make_parties(
-    config: EvaluationConfig, *, spent_cost: float = 0.0, spent_tokens: int = 0
+    config: EvaluationConfig,
+    user: UserStrategy | None,
+    *,
+    spent_cost: float = 0.0,
+    spent_tokens: int = 0,
 ) -> Parties:
     """Everything ready to be asked; what an earlier part of the evaluation spent counts."""
     return Parties(
@@ -110,10 +127,10 @@ def make_parties(
             cost=spent_cost,
             tokens=spent_tokens,
         ),
-        prices=Prices.load(Path(config.prices) if config.prices else None),
+        prices=load_prices(config),
         limits=EndpointLimits(config.max_concurrency),
         cache=AnswerCache(cache_root() / "answers.db") if config.cache else None,
-        user_strategy=find_user(config),
+        user_strategy=user,
     )
 
 

@@ -31,7 +31,7 @@ class EvaluationReport:
         return all(gate.passed for gate in self.gates)
 
 
-def build_report(
+def report_evaluation(
     store: Store,
     evaluation: EvaluationRecord,
     *,

@@ -12,7 +12,7 @@ import anyio
 from greenroom.evaluation.aggregates import EvaluationFigures
 from greenroom.evaluation.config import check_evaluation_config
 from greenroom.evaluation.gates import GateResult, check_gates, parse_gates
-from greenroom.evaluation.report import EvaluationReport, build_report
+from greenroom.evaluation.report import EvaluationReport, report_evaluation
 from greenroom.evaluation.report_texts import cell_name, headline, shown
 from greenroom.evaluation.running import run_evaluation
 from greenroom.evaluation.runs import start_evaluation
@@ -109,7 +109,7 @@ async def evaluate_async(
     await run_evaluation(opened, evaluation, prepared)
 
     def report() -> EvaluationReport:
-        return build_report(opened, opened.evaluations.find(evaluation.id))
+        return report_evaluation(opened, opened.evaluations.find(evaluation.id))
 
     return Evaluated(opened, await anyio.to_thread.run_sync(report))
 

@@ -97,7 +97,7 @@ async def _with_parties(work: _Work, owner: LeaseOwner, on_parties: OnParties) -
     store, evaluation, prepared = work.store, work.evaluation, work.prepared
     finished = await work.in_store(store.evaluations.finished, evaluation.id)
     cost, tokens = await work.in_store(spent_so_far, store, evaluation)
-    parties = make_parties(prepared.config, spent_cost=cost, spent_tokens=tokens)
+    parties = make_parties(prepared.config, prepared.user, spent_cost=cost, spent_tokens=tokens)
     on_parties(parties)
     evaluators = make_evaluators(evaluation.evaluators, models=parties.model)
     bench = Bench(prepared.config, prepared.target, prepared.plan, evaluators, parties)

@@ -23,11 +23,12 @@ from greenroom.evaluation.evaluators import (
     parse_spec,
 )
 from greenroom.evaluation.gates import parse_gates
-from greenroom.evaluation.parties import find_user
+from greenroom.evaluation.parties import find_user, load_prices
 from greenroom.evaluation.row_calls import Form, RowPlan, plan_rows
 from greenroom.evaluation.test_sets import find_version, import_file
 from greenroom.evaluation.test_sets.files import FORMATS
 from greenroom.store import EvaluationRecord, Store, TestSetVersion
+from greenroom.users import UserStrategy
 from greenroom.workflows.addresses import is_address
 from greenroom.workflows.as_completion import AsCompletion
 from greenroom.workflows.calls import Profile, Target
@@ -46,8 +47,13 @@ class PreparedEvaluation:
     version: TestSetVersion
     plan: RowPlan
     row_count: int
-    interactive: bool = False
-    """A person plays the user: one conversation at a time."""
+    user: UserStrategy | None = None
+    """Who plays the users, if rows have goals."""
+
+    @property
+    def interactive(self) -> bool:
+        """A person plays the user: one conversation at a time."""
+        return self.user is not None and self.user.interactive
 
 
 async def start_evaluation(
@@ -61,7 +67,7 @@ async def start_evaluation(
 
     A `target` that is open already is taken as the workflow, whatever its address.
     """
-    specs = _specs(config)
+    specs, typed = _specs(config), config.workflow
     version = await anyio.to_thread.run_sync(find_test_set, store, config.test_set)
     config = _from_anywhere(config).model_copy(update={"test_set": str(version)})
     prepared = await _prepared(store, config, version, target)
@@ -75,7 +81,7 @@ async def start_evaluation(
             created_at=datetime.now(UTC),
             greenroom_version=__version__,
             config=prepared.config.model_dump(mode="json"),
-            workflow=profile.address or profile.name,
+            workflow=profile.address if is_address(typed) else typed,
             is_chat=prepared.plan.is_chat,
             test_set_id=version.test_set_id,
             test_set_name=version.name,
@@ -132,10 +138,19 @@ def find_test_set(store: Store, reference: str) -> TestSetVersion:
     return find_version(store, reference)
 
 
+async def open_workflow(config: EvaluationConfig) -> Target:
+    """The workflow that a configuration names. Close it after use."""
+    return await open_target(
+        config.workflow,
+        model=config.workflow_model,
+        timeout=config.timeout,
+    )
+
+
 async def _prepared(
     store: Store, config: EvaluationConfig, version: TestSetVersion, target: Target | None
 ) -> PreparedEvaluation:
-    opened = await _opened(config) if target is None else target
+    opened = await open_workflow(config) if target is None else target
     if config.treat_as == "completion" and opened.profile.is_chat:
         opened = AsCompletion(opened)
     try:
@@ -149,13 +164,14 @@ async def _prepared(
         )
         count = min(version.row_count, config.row_limit or version.row_count)
         conversations = await anyio.to_thread.run_sync(_check_rows, store, version, plan, count)
-        interactive = conversations and find_user(config).interactive
-        if interactive:
+        user = find_user(config) if conversations else None
+        if user is not None and user.interactive:
             config = config.model_copy(update={"max_concurrency": 1})
+        load_prices(config)
     except BaseException:
         await opened.close()
         raise
-    return PreparedEvaluation(config, opened, version, plan, count, interactive)
+    return PreparedEvaluation(config, opened, version, plan, count, user)
 
 
 def _check_rows(store: Store, version: TestSetVersion, plan: RowPlan, count: int) -> bool:
@@ -164,14 +180,6 @@ def _check_rows(store: Store, version: TestSetVersion, plan: RowPlan, count: int
     for position, row in enumerate(store.test_sets.rows(version, limit=count)):
         conversations |= plan.call(row, position).brief is not None
     return conversations
-
-
-async def _opened(config: EvaluationConfig) -> Target:
-    return await open_target(
-        config.workflow,
-        model=config.workflow_model,
-        timeout=config.timeout,
-    )
 
 
 def _form(config: EvaluationConfig, target: Target) -> Form:

@@ -13,9 +13,12 @@ from greenroom.workflows.calls import (
     Target,
     WorkflowUnavailable,
 )
+from greenroom.workflows.client import WorkflowClient
 from greenroom.workflows.declare import chat_workflow, workflow
+from greenroom.workflows.discovery import discover
 from greenroom.workflows.loading import load_workflows
 from greenroom.workflows.local import LocalTarget
+from greenroom.workflows.opening import call_workflow, open_target
 from greenroom.workflows.problems import InvalidCall
 from greenroom.workflows.usage import report_usage
 from greenroom.workflows.workflow import Workflow
@@ -32,9 +35,13 @@ __all__ = [
     "Schemas",
     "Target",
     "Workflow",
+    "WorkflowClient",
     "WorkflowUnavailable",
+    "call_workflow",
     "chat_workflow",
+    "discover",
     "load_workflows",
+    "open_target",
     "report_usage",
     "workflow",
 ]

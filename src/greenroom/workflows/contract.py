@@ -12,7 +12,7 @@ from greenroom.errors import InputError
 from greenroom.messages import Message, messages_of
 from greenroom.workflows.binding import Binding
 from greenroom.workflows.calls import CallError
-from greenroom.workflows.hints import alternatives, is_model, item_of, yielded_by
+from greenroom.workflows.hints import alternatives, function_of, is_model, item_of, yielded_by
 
 MESSAGE_LINE = 'return {"role": "assistant", "content": ...}'
 PIECE_LINE = 'yield "some text"'
@@ -61,7 +61,7 @@ def check_output(name: str, output: Any) -> list[dict[str, Any]]:
 
 def place_of(handler: Callable[..., Any]) -> str:
     """Where a handler is written, to be put behind its name."""
-    code = getattr(inspect.unwrap(handler), "__code__", None)
+    code = getattr(inspect.unwrap(function_of(handler)), "__code__", None)
     if code is None:
         return ""
     return f" ({code.co_filename.replace(chr(92), '/').rpartition('/')[2]}:{code.co_firstlineno})"
@@ -86,7 +86,7 @@ def _may_be_message(hint: Any, *, piece: bool) -> bool:
 def _with_messages(handler: Callable[..., Any], signature: inspect.Signature) -> str:
     awaits = inspect.iscoroutinefunction(handler) or inspect.isasyncgenfunction(handler)
     names = ", ".join(["messages", *signature.parameters])
-    name = getattr(handler, '__name__', '')
+    name = getattr(handler, "__name__", "")
     return f"{'async ' if awaits else ''}def {name if name.isidentifier() else 'chat'}({names}):"
 
 

@@ -12,7 +12,7 @@ from greenroom.workflows.binding import read_binding
 from greenroom.workflows.calls import IS_CHAT, Schemas
 from greenroom.workflows.configuration import Parameters, read_parameters
 from greenroom.workflows.contract import check_declaration, place_of
-from greenroom.workflows.hints import is_model, signature_of, without_none
+from greenroom.workflows.hints import function_of, is_model, signature_of, without_none
 from greenroom.workflows.inference import inputs_schema, outputs_schema
 from greenroom.workflows.outputs import NotJson, json_value
 from greenroom.workflows.workflow import HandlerKind, Workflow
@@ -156,9 +156,7 @@ def _made(
 
 
 def _kind(handler: Handler) -> HandlerKind:
-    # An object that is called runs its class's method.
-    code = handler if inspect.isroutine(handler) else getattr(handler, "__call__", handler)  # noqa: B004
-    code = getattr(handler, "func", code)  # of a partial
+    code = function_of(handler)
     if inspect.isasyncgenfunction(code):
         return "async generator"
     if inspect.isgeneratorfunction(code):

@@ -16,6 +16,7 @@ from greenroom.errors import redacted
 from greenroom.workflows.binding import MESSAGES, check_messages
 from greenroom.workflows.calls import Call, CallError
 from greenroom.workflows.contract import SERVER_ERROR
+from greenroom.workflows.problems import InvalidCall
 from greenroom.workflows.workflow import Workflow
 
 _END: Any = object()
@@ -89,8 +90,8 @@ async def _from_thread(
 
 def failure(error: BaseException) -> CallError:
     """What a handler raised, in words for whoever called it."""
-    if isinstance(error, CallError):
-        return error
+    if isinstance(error, CallError) and not isinstance(error, InvalidCall):
+        return error  # an invalid call is one that the handler made itself: not the caller's fault
     kind = type(error).__name__
     return CallError(redacted(str(error)) or kind, status=SERVER_ERROR, kind=kind)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 import typing
@@ -23,13 +24,20 @@ from pydantic import BaseModel
 _STREAMS = (AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable, Iterator)
 
 
+def function_of(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that a call runs: that of a partial, or of an object that can be called."""
+    while isinstance(handler, functools.partial):
+        handler = cast("Callable[..., Any]", handler.func)
+    return handler if inspect.isroutine(handler) else type(handler).__call__
+
+
 def signature_of(handler: Callable[..., Any], names: Mapping[str, Any]) -> inspect.Signature:
     """The handler's signature with its hints resolved; a hint that cannot be becomes Any.
 
     `names` are those that are known where the handler stands, beside its module's.
     """
     signature = inspect.signature(handler)
-    home = cast("dict[str, Any]", getattr(inspect.unwrap(handler), "__globals__", {}))
+    home = cast("dict[str, Any]", getattr(inspect.unwrap(function_of(handler)), "__globals__", {}))
     parameters = [
         parameter.replace(annotation=_resolved(parameter.annotation, home, names))
         for parameter in signature.parameters.values()
@@ -98,6 +106,7 @@ def _is_class(hint: Any) -> TypeGuard[type[Any]]:
 
 __all__ = [
     "alternatives",
+    "function_of",
     "is_model",
     "item_of",
     "plain",

@@ -29,11 +29,6 @@ class Usage:
         self.completion_tokens = _sum(self.completion_tokens, completion_tokens)
         self.cost = _sum(self.cost, cost)
 
-    @property
-    def known(self) -> bool:
-        """Whether tokens were reported."""
-        return self.prompt_tokens is not None or self.completion_tokens is not None
-
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""
         return {

@@ -59,8 +59,7 @@ def test_every_evaluator_and_setting_is_documented() -> None:
     page = (ROOT / "docs/evaluators.md").read_text(encoding="utf-8")
     sections = re.findall(r"^### `(\w+)`\n(.*?)^\| Setting (.*?)\n\n", page, re.M | re.S)
     documented = {
-        name: set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
-        for name, _, table in sections
+        name: set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) for name, _, table in sections
     }
     assert documented == {name: set(settings_of(load_kind(name))) for name in NAMES}
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import warnings
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -44,12 +46,21 @@ def _not_blank(values: list[str]) -> list[str]:
     return values
 
 
+@lru_cache(maxsize=1024)
+def _compiled(pattern: str, ignore_case: bool) -> re.Pattern[str]:
+    """A regular expression; ValueError for what is none."""
+    with warnings.catch_warnings():
+        # What a later Python may read differently is no fault of the text that is compared.
+        warnings.simplefilter("ignore")
+        try:
+            return re.compile(pattern, re.IGNORECASE if ignore_case else 0)
+        except (re.error, OverflowError, RecursionError) as error:
+            raise ValueError(f"'{pattern}' is no regular expression: {error}") from error
+
+
 def _pattern(text: str | None) -> str | None:
     if text is not None:
-        try:
-            re.compile(text)
-        except re.error as error:
-            raise ValueError(f"'{text}' is no regular expression: {error}") from error
+        _compiled(text, ignore_case=False)
     return text
 
 
@@ -168,9 +179,9 @@ def _matches(settings: RegexSettings, case: Case) -> Score:
         pattern = as_text(expected_of(case), "expected output")
     text = compared.strip() if settings.strip else compared
     try:
-        compiled = re.compile(pattern, re.IGNORECASE if settings.ignore_case else 0)
-    except re.error as error:
-        reason = f"the expected output is no regular expression: {error}"
+        compiled = _compiled(pattern, settings.ignore_case)
+    except ValueError as error:
+        reason = f"the expected output {error}"
         raise Unscored(reason, compared=compared, against=pattern) from error
     found = compiled.fullmatch(text) if settings.full else compiled.search(text)
     reason = "no match" if found is None else f"matches at character {found.start() + 1}"

@@ -103,18 +103,27 @@ def running_app(app: FastAPI, *, host: str = LOOPBACK, port: int = 0) -> Generat
 
 
 def serve_until_stopped(
-    app: FastAPI, *, host: str, port: int, announce: Callable[[str], object]
+    app: FastAPI,
+    *,
+    host: str,
+    port: int,
+    announce: Callable[[str], object],
+    close: Callable[[], Awaitable[object]] | None = None,
 ) -> None:
-    """Serve until Ctrl-C or SIGTERM; `announce` is told the address."""
+    """Serve until Ctrl-C or SIGTERM; `announce` is told the address, `close` ends what is open."""
 
     async def serve() -> None:
         end, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError):  # not on Windows, where Ctrl-C raises instead
                 loop.add_signal_handler(number, end.set)
-        async with served(app, host=host, port=port) as address:
-            announce(address)
-            await end.wait()
+        try:
+            async with served(app, host=host, port=port) as address:
+                announce(address)
+                await end.wait()
+        finally:
+            if close is not None:
+                await close()
 
     _run(serve)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import traceback
 from collections.abc import Awaitable, Callable
@@ -127,6 +128,10 @@ class Endpoint:
             await exchange.answer(shaped.status, shaped.body, shaped.headers)
         except ClientLeft:
             return
+        except asyncio.CancelledError:
+            # The server ends, and has waited for long enough.
+            if not exchange.started:
+                await exchange.answer(503, {"detail": "The server has been stopped."})
 
 
 def status_of(error: CallError) -> int:
