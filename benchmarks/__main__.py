@@ -11,6 +11,7 @@ from rich.table import Table
 from benchmarks.agenta import calls_beside_agenta
 from benchmarks.environments import episode_speed, live_environments
 from benchmarks.models import episodes_in_flight, few_at_once, many_at_once, model_calls
+from benchmarks.serving import served_calls
 from benchmarks.statistics import coverage, false_calls, power, steady_agent
 from benchmarks.storage import kept_results, long_run
 
@@ -23,6 +24,7 @@ BENCHMARKS = (
     many_at_once,
     model_calls,
     episodes_in_flight,
+    served_calls,
     calls_beside_agenta,
     steady_agent,
     coverage,

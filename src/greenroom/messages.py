@@ -79,7 +79,9 @@ def is_message(value: Any) -> bool:
     if not isinstance(value, Mapping):
         return False
     found = cast("Mapping[str, Any]", value)
-    return found.get("role") in ROLES and ("content" in found or bool(found.get("tool_calls")))
+    role = found.get("role")
+    known = isinstance(role, str) and role in ROLES
+    return known and ("content" in found or bool(found.get("tool_calls")))
 
 
 def messages_of(output: Any) -> list[dict[str, Any]] | None:

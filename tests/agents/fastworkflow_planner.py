@@ -93,9 +93,9 @@ def main(job: Path) -> None:
     artifacts = given["artifacts"]
     copy_workflow(original, workflow, None if artifacts is None else Path(artifacts))
     copy_internal_workflows(job.parent / worker.WORKFLOWS / worker.INTERNAL)
-    worker._load(job.parent, str(workflow))
+    worker.load_fastworkflow(job.parent, str(workflow), trained=artifacts is not None)
     extraction: Any = _Extraction()
-    session._place_models(extraction, reasoning=True)
+    session.place_models(extraction, reasoning=True)
     contexts: dict[str, Any] = {}
     outcomes = [
         asdict(_outcome(Order(**order), contexts, str(workflow), extraction))

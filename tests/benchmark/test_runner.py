@@ -193,9 +193,8 @@ async def test_what_a_person_has_to_mend_ends_the_run(store: Store) -> None:
     run, prepared = started(store)
     breaking = Breaking(9, InputError("mend me"))
     broken = replace(prepared, strategy=breaking.strategy(prepared.strategy))
-    with pytest.raises(ExceptionGroup) as raised:
+    with pytest.raises(InputError, match="mend me"):
         await play_run(store, run, broken)
-    assert raised.group_contains(InputError, match="mend me")
     assert store.run(run.name).status == "interrupted"
 
 
@@ -239,9 +238,8 @@ async def test_a_disk_that_fills_up_stops_the_run_and_keeps_what_was_there(
         return add(run_id, records)
 
     monkeypatch.setattr(store, "add_episodes", sometimes_full)
-    with pytest.raises(ExceptionGroup) as raised:
+    with pytest.raises(InputError, match="the disk is full"):
         await play_run(store, run, prepared)
-    assert raised.group_contains(InputError, match="the disk is full")
     kept = store.finished(run.id)
     assert kept
     monkeypatch.undo()

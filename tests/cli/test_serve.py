@@ -110,7 +110,7 @@ def test_scripts_get_one_line_of_json(app: Path) -> None:
         (["{app}:other"], "Unknown workflow 'other'."),
         (["{app}", "--host", "0.0.0.0"], "Others can reach 0.0.0.0: set GREENROOM_TOKEN"),
         (["{app}", "{app}:nothing"], "Unknown workflow 'nothing'."),
-        ([], "Missing argument 'WORKFLOW...'"),
+        ([], "Name a workflow, as in app.py:name"),
         (["{app}", "--max-body", "0"], "--max-body"),
     ],
 )

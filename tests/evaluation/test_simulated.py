@@ -9,7 +9,7 @@ import pytest
 from greenroom import chat_workflow
 from greenroom.domains.actions import STOP
 from greenroom.errors import InputError
-from greenroom.evaluation import Evaluated, evaluate
+from greenroom.evaluation import Evaluated
 from greenroom.evaluation.simulated import Talk, UserUnavailable
 from greenroom.models import BudgetExhausted, ModelUnavailable
 from greenroom.rehearsal import RunningServer, running_server
@@ -268,8 +268,6 @@ def test_a_workflow_that_only_calls_tools_is_answered_all_the_same() -> None:
     assert contents(held) == ["Hi", None, "and?", None]
 
 
-def test_a_completion_cannot_have_a_conversation(models: RunningServer) -> None:
-    with pytest.raises(InputError, match="no column holds what the user says"):
-        store = open_store()
-        store.test_sets.save("goals", [{"goal": {"x": 1}, "n": [1]}])
-        evaluate(Lamplighter().workflow, "goals", ["role_order"], treat_as="completion")
+def test_a_completion_cannot_have_a_conversation() -> None:
+    with pytest.raises(InputError, match="which a completion cannot have: leave out --as"):
+        evaluated(open_store(), Lamplighter().workflow, [{"goal": GOAL}], treat_as="completion")

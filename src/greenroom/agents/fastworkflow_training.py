@@ -150,7 +150,7 @@ def trained_models() -> list[TrainingResult]:
         for path in training_cache().glob(f"[!.]*/{_RECORD}")
         if (result := _read(path)) is not None
     ]
-    return sorted(results, key=lambda result: (result.workflow, result.trained_at))
+    return sorted(results, key=lambda result: (result.workflow, result.trained_at, result.key))
 
 
 def train(

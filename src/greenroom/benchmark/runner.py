@@ -101,7 +101,7 @@ async def play_run(
     """Play the episodes of a run that have no result yet.
 
     However it ends, what was finished is in the store, and `reopen_run` goes on from there. A
-    budget that is used up ends it with BudgetExhausted.
+    budget that is used up ends it with BudgetExhausted, what a person has to mend with InputError.
     """
     owner = this_process()
     await anyio.to_thread.run_sync(store.acquire, run, owner)

@@ -22,7 +22,9 @@ def console() -> Console:
 
 def print_json(value: Any) -> None:
     """Print a result as JSON; what has no value, such as an average of nothing, is null."""
-    sys.stdout.write(json.dumps(_plain(value), indent=2, ensure_ascii=False) + "\n")
+    text = json.dumps(_plain(value), indent=2, ensure_ascii=False)
+    # Half a surrogate pair is no character: no stream takes it.
+    sys.stdout.write(text.encode("utf-8", "replace").decode() + "\n")
 
 
 def _plain(value: Any) -> Any:

@@ -154,7 +154,13 @@ class _Draft:
 
     def chat(self, form: Form) -> RowPlan:
         declared = set(self.properties) - {MESSAGES}
-        brief = form == "chat" and GOAL in self.kinds and GOAL not in declared
+        brief = GOAL in self.kinds and GOAL not in declared
+        if brief and form == "one message" and self.said is None:
+            raise InputError(
+                f"A row with a {GOAL} is a conversation, which a completion cannot have: leave out "
+                "--as completion, or say by --message which column the one message is in."
+            )
+        brief = brief and form == "chat"
         hidden = set(BRIEF_COLUMNS) - declared if brief else set[str]()
         said = self.said or self._said(declared | hidden, texts=not brief)
         if said is None and not brief:
