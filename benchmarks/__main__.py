@@ -10,6 +10,7 @@ from rich.table import Table
 
 from benchmarks.agenta import calls_beside_agenta
 from benchmarks.environments import episode_speed, live_environments
+from benchmarks.evaluations import evaluated_rows
 from benchmarks.models import episodes_in_flight, few_at_once, many_at_once, model_calls
 from benchmarks.serving import served_calls
 from benchmarks.statistics import coverage, false_calls, power, steady_agent
@@ -26,6 +27,7 @@ BENCHMARKS = (
     episodes_in_flight,
     served_calls,
     calls_beside_agenta,
+    evaluated_rows,
     steady_agent,
     coverage,
     false_calls,

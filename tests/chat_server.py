@@ -88,7 +88,9 @@ def _chunks(body: dict[str, Any], message: dict[str, Any]) -> Iterator[dict[str,
         deltas[index] = {"content": f" {delta['content']}"}
     for index, call in enumerate(message.get("tool_calls") or []):
         function = call["function"]
-        deltas.append({"tool_calls": [{**call, "index": index, "function": {**function, "arguments": ""}}]})
+        deltas.append(
+            {"tool_calls": [{**call, "index": index, "function": {**function, "arguments": ""}}]}
+        )
         for part in (function["arguments"][:5], function["arguments"][5:]):
             deltas.append({"tool_calls": [{"index": index, "function": {"arguments": part}}]})
     for delta in deltas:

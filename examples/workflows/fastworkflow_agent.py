@@ -47,6 +47,8 @@ if not settings or not (FOLDER / "_commands").is_dir():
         f"There is no FastWorkflow workflow at {FOLDER}, or no fastworkflow.env beside it: set "
         "FASTWORKFLOW_PATH to the folder that has _commands in it."
     )
+if not any(FOLDER.glob("___command_info/*/threshold.json")):
+    raise InputError(f"{FOLDER.name} is not trained yet: run 'fastworkflow train' first.")
 fastworkflow.init(settings)
 # dspy would answer a question that it was asked before from its cache, and repeats of an evaluation
 # would all be the same.
@@ -76,16 +78,19 @@ class Session:
 
 
 sessions: OrderedDict[str, Session] = OrderedDict()
+opening = Lock()
 
 
 def session_for(session_id: str | None, earlier: list[Message]) -> Session:
     """The session of this id, or a new one; the one that was silent for longest makes room."""
-    found = sessions.pop(session_id or "", None) or Session(earlier)
-    if session_id is not None:
+    if session_id is None:
+        return Session(earlier)
+    with opening:
+        found = sessions.pop(session_id, None) or Session(earlier)
         sessions[session_id] = found
-        while len(sessions) > MOST_SESSIONS:
+        if len(sessions) > MOST_SESSIONS:
             sessions.popitem(last=False)
-    return found
+        return found
 
 
 @chat_workflow(name="fastworkflow-agent")

@@ -23,6 +23,9 @@ import litellm
 from greenroom import chat_workflow
 from greenroom.workflows import report_usage
 
+# Otherwise litellm prints advice, where only answers should be.
+litellm.suppress_debug_info = True
+
 # What a caller may change from call to call. Keys and addresses are not among it: they come from
 # the environment, where litellm looks for them by itself.
 SETTINGS = {"model": os.environ.get("MODEL", "openai/gpt-4o-mini"), "temperature": 0.0}

@@ -22,7 +22,9 @@ import pytest
 from greenroom.agents import fastworkflow_training
 from greenroom.agents.fastworkflow_folders import find_workflow
 from greenroom.agents.fastworkflow_training import TrainingResult, TrainingSettings, train
+from greenroom.domains.actions import Action
 from greenroom.domains.caches import CACHE_VARIABLE
+from greenroom.domains.domain import Domain
 from tests.conftest import ROOT
 
 COMMANDS = (
@@ -65,6 +67,15 @@ PARAPHRASES = {
 }
 """Commands in words that nobody trained with."""
 
+WORDINGS = {
+    "cancel_pending_order": "kindly stop this purchase before it ships",
+    "find_user_id_by_email": "search the user by their email",
+    "find_user_id_by_name_zip": "identify the customer by first name, last name and zip code",
+    "get_order_details": "show everything about the order",
+    "get_user_details": "display the account information of the customer",
+}
+"""For each command other words that the trained models are sure of."""
+
 _TIME = 900
 _TRAINED = "trained_retail"
 
@@ -80,6 +91,22 @@ class TrainedWorkflow:
     def use(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Have this test's code find the models."""
         monkeypatch.setenv(CACHE_VARIABLE, str(self.cache))
+
+
+def in_other_words(action: Action) -> str:
+    """An action as a command that does not begin with a command's name, with its values in tags."""
+    return WORDINGS[action.name] + "".join(
+        f" <{name}>{value}</{name}>" for name, value in action.kwargs.items()
+    )
+
+
+def covered_tasks(domain: Domain) -> list[int]:
+    """The tasks that need no other commands than the trained ones."""
+    return [
+        index
+        for index, task in enumerate(domain.tasks())
+        if {action.name for action in task.actions} <= set(COMMANDS)
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -144,8 +171,11 @@ def _code_digest() -> str:
 __all__ = [
     "COMMANDS",
     "PARAPHRASES",
+    "WORDINGS",
     "TrainedWorkflow",
     "allow_time_for_training",
+    "covered_tasks",
+    "in_other_words",
     "make_small_models",
     "reduced_retail",
     "small_models",

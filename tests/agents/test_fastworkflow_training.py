@@ -37,8 +37,15 @@ from greenroom.agents.fastworkflow_training_utterances import (
     answer_of_no_model,
     variations,
 )
+from greenroom.domains.domain import Domain
 from greenroom.errors import DataError, GreenroomError, InputError
-from tests.agents.fastworkflow_fixtures import PARAPHRASES, TrainedWorkflow, reduced_retail
+from tests.agents.fastworkflow_fixtures import (
+    PARAPHRASES,
+    TrainedWorkflow,
+    covered_tasks,
+    in_other_words,
+    reduced_retail,
+)
 from tests.agents.fastworkflow_planner import Order, plan
 
 JUST_NOW = datetime(2024, 5, 15, tzinfo=UTC)
@@ -73,9 +80,11 @@ def kept(workflow: Path, **changes: Any) -> TrainingResult:
         "seconds": 1.0,
         "trained_at": JUST_NOW,
     }
-    result = TrainingResult(**fields | changes)
-    result.artifacts.mkdir(parents=True)
-    (result.artifacts.parent / "training.json").write_text(result.model_dump_json())
+    fields |= changes
+    artifacts = training_cache() / fields["key"] / "command_info"
+    result = TrainingResult(**fields, artifacts=artifacts)
+    artifacts.mkdir(parents=True)
+    (artifacts.parent / "training.json").write_text(result.model_dump_json())
     return result
 
 
@@ -465,6 +474,20 @@ def test_commands_in_other_words_are_understood(
         one.success for one in tagged
     )
     assert {"order_id": "#W5442520"} in [one.parameters for one in done]
+
+
+def test_tasks_in_other_words_come_to_the_same_actions(
+    trained_retail: TrainedWorkflow, retail: Domain, tmp_path: Path
+) -> None:
+    tasks = covered_tasks(retail)
+    actions = [action for index in tasks for action in retail.task(index).actions]
+    orders = [Order(in_other_words(action), dict(action.kwargs)) for action in actions]
+    artifacts = trained_retail.result.artifacts
+    done = plan(trained_retail.path, orders, tmp_path, artifacts=artifacts)
+    assert len(tasks) >= 20
+    assert [(one.name, one.parameters) for one in done] == [
+        (action.name, dict(action.kwargs)) for action in actions
+    ]
 
 
 @pytest.mark.slow

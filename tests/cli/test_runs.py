@@ -16,6 +16,7 @@ from greenroom.cli.app import run_command
 from greenroom.reports.json_report import parse_report
 from greenroom.reports.tau_bench import read_tau_bench
 from greenroom.store import StoreError, open_store
+from greenroom.store.schema import SCHEMA_VERSION
 from tests.cli.running import Greenroom
 from tests.conftest import ROOT
 
@@ -152,7 +153,7 @@ def test_deleting_asks_first(played: Greenroom, monkeypatch: pytest.MonkeyPatch)
 
 def test_the_store_is_shown_and_backed_up(played: Greenroom, tmp_path: Path) -> None:
     facts = played("store", "show", "--json").json
-    assert (facts["runs"], facts["episodes"], facts["schema"]) == (2, 240, 1)
+    assert (facts["runs"], facts["episodes"], facts["schema"]) == (2, 240, SCHEMA_VERSION)
     assert "runs: 2" in played("store", "show").out
     assert played("store", "backup", tmp_path / "copy.db").status == 0
     assert played("store", "backup", tmp_path / "copy.db").status == 2

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gc
 import json
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from greenroom.evaluation import (
     run_evaluation,
     start_evaluation,
 )
+from greenroom.evaluation.cells import Cell
 from greenroom.models import BudgetExhausted
 from greenroom.store import ResultRecord, Store, open_store, this_process
 from greenroom.workflows import LocalTarget, Workflow, report_usage
@@ -116,9 +119,32 @@ def test_no_more_calls_are_under_way_than_allowed(at_once: int) -> None:
     assert scores(found) == [1.0] * 12
 
 
-def test_as_many_plain_functions_run_at_once_as_calls() -> None:
-    import threading
+def test_only_what_is_under_way_is_held_in_memory() -> None:
+    store = open_store()
+    store.test_sets.save("rows", [{"n": n, "expected": n} for n in range(2_000)])
+    held: list[int] = []
+    done = 0
 
+    @workflow
+    async def same(n: int) -> int:
+        return n
+
+    def note(record: ResultRecord) -> None:
+        nonlocal done
+        done += 1
+        if done % 400 == 0:
+            held.append(sum(isinstance(one, (ResultRecord, Cell)) for one in gc.get_objects()))
+
+    async def run() -> None:
+        found, prepared = await start_evaluation(store, config(), target=LocalTarget(same))
+        await run_evaluation(store, found, prepared, on_result=note)
+
+    anyio.run(run)
+    assert len(held) == 5
+    assert max(held) <= 4 * 10, "cells and records of ten calls at once"
+
+
+def test_as_many_plain_functions_run_at_once_as_calls() -> None:
     together = threading.Barrier(60, timeout=20)
 
     @workflow
@@ -417,6 +443,26 @@ def test_parameters_go_along_with_every_call() -> None:
         open_store(), toned, [{"q": "Hi", "expected": "warm"}], parameters={"tone": "warm"}
     )
     assert scores(found) == [1.0]
+
+
+def test_a_workflow_that_takes_too_long_has_not_answered() -> None:
+    @workflow
+    async def hanging(n: int) -> int:
+        await anyio.sleep(n * 30)
+        return n
+
+    rows = [{"n": n, "expected": n} for n in (0, 1)]
+    found = evaluated(open_store(), hanging, rows, timeout=0.05, max_retries=1)
+    quick, slow = found.results()
+    assert (quick.outcome, slow.outcome, slow.attempts) == ("ok", "error", 2)
+    assert slow.error == "It did not answer within 0.05 seconds."
+
+
+def test_a_workflow_of_a_module_can_be_gone_on_with_by_name() -> None:
+    found = evaluated(open_store(), chatting, QUESTIONS)
+    assert found.evaluation.workflow == "tests.evaluation.evaluating:chatting"
+    nested = evaluated(open_store(), Moody(0).workflow, ROWS)
+    assert nested.evaluation.workflow == "moody"
 
 
 def test_failed_gates_are_asserted_with_what_did_not_pass() -> None:

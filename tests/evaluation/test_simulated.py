@@ -198,7 +198,7 @@ class Says:
 
 
 def talk(target: Workflow, user: Any, max_turns: int = 5) -> tuple[Talk, Answer]:
-    held = Talk(LocalTarget(target), {})
+    held = Talk(LocalTarget(target).call, {})
     return held, anyio.run(held.hold, user, GOAL, max_turns)
 
 

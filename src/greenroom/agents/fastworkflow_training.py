@@ -37,6 +37,7 @@ from greenroom.agents.fastworkflow_training_process import (
 from greenroom.agents.fastworkflow_training_run import Job, Usage
 from greenroom.domains.caches import cache_root
 from greenroom.domains.packs import read_json
+from greenroom.errors import DataError
 
 FORMAT = 1
 """Of what is kept: another one makes no use of it."""
@@ -100,13 +101,10 @@ class TrainingResult(BaseModel):
     usage: Usage
     seconds: float
     trained_at: datetime
+    artifacts: Path
+    """The folder to use as the workflow's `___command_info`."""
     cached: bool = False
     """Whether it was there already."""
-
-    @property
-    def artifacts(self) -> Path:
-        """The folder to use as the workflow's `___command_info`."""
-        return training_cache() / self.key / _ARTIFACTS
 
     @property
     def size(self) -> int:
@@ -275,6 +273,7 @@ def _train(plan: _Plan, scratch: Path, report: Report) -> TrainingResult:
         usage=usage,
         seconds=round(time.monotonic() - begun, 1),
         trained_at=datetime.now(UTC),
+        artifacts=training_cache() / plan.key / _ARTIFACTS,
     )
     _keep(workflow / COMMAND_INFO, result)
     return result
@@ -321,7 +320,7 @@ def _keep(info: Path, result: TrainingResult) -> None:
                 shutil.copy2(path, artifacts)
         for path in info.glob("*/threshold.json"):
             shutil.copytree(path.parent, artifacts / path.parent.name)
-        record = result.model_dump_json(indent=2, exclude={"cached"})
+        record = result.model_dump_json(indent=2, exclude={"artifacts", "cached"})
         (draft / _RECORD).write_text(record, encoding="utf-8")
         if place.exists():
             place.rename(replaced)
@@ -333,8 +332,9 @@ def _keep(info: Path, result: TrainingResult) -> None:
 
 def _read(record: Path) -> TrainingResult | None:
     try:
-        return TrainingResult.model_validate_json(record.read_bytes())
-    except (OSError, ValidationError):
+        known: dict[str, Any] = read_json(record, dict)
+        return TrainingResult.model_validate(known | {"artifacts": record.parent / _ARTIFACTS})
+    except (DataError, ValidationError):
         return None
 
 

@@ -20,6 +20,7 @@ from greenroom.cli import (
     data,
     errors,
     evals,
+    evaluators,
     fastworkflow,
     generate,
     identify,
@@ -70,6 +71,7 @@ for name, group in (
     ("data", data.app),
     ("store", store.app),
     ("testset", testset.app),
+    ("evaluators", evaluators.app),
     ("evals", evals.app),
 ):
     app.add_typer(group, name=name)

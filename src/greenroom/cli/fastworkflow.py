@@ -153,7 +153,6 @@ def _row(result: TrainingResult) -> dict[str, Any]:
 
     return {
         **result.model_dump(mode="json"),
-        "artifacts": str(result.artifacts),
         "bytes": result.size,
         "usable": fits(result),
     }

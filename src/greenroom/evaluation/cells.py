@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
+
+import anyio
 
 from greenroom.errors import InputError, redacted
 from greenroom.evaluation.config import EvaluationConfig
@@ -67,7 +71,6 @@ async def try_cell(bench: Bench, cell: Cell, ledger: Ledger, *, attempt: int = 1
     call = bench.plan.call(cell.row, cell.position)
     meter = _Meter(ledger, bench.parties.budget)
     try:
-        bench.parties.budget.check()
         said = await _called(bench, cell, call, meter)
     except (InputError, BudgetExhausted):
         raise
@@ -140,27 +143,39 @@ class _Said:
 
 
 async def _called(bench: Bench, cell: Cell, call: RowCall, meter: _Meter) -> _Said:
-    parameters = bench.config.parameters
-    try:
-        if call.brief is None:
-            answer = await bench.target.call(
-                Call(inputs=call.inputs, parameters=parameters, session_id=new_session())
-            )
-            meter.add(answer)
-            return _Said(answer, call.inputs)
-        talk = Talk(bench.target, call.inputs, parameters, on_answer=meter.add)
-        seed = cell_seed(bench.config.seed, *cell.key)
-        user = bench.parties.user(meter.ledger, _scope(bench, cell), seed)
-        answer = await talk.hold(
-            user,
-            bench.parties.told(call.brief),
-            call.brief.max_turns or bench.config.max_turns,
+    ask, parameters = partial(_answer, bench, meter), bench.config.parameters
+    if call.brief is None:
+        answer = await ask(
+            Call(inputs=call.inputs, parameters=parameters, session_id=new_session())
         )
-        return _Said(answer, {**call.inputs, **call.brief.columns()}, talk.messages)
+        return _Said(answer, call.inputs)
+    talk = Talk(ask, call.inputs, parameters)
+    seed = cell_seed(bench.config.seed, *cell.key)
+    answer = await talk.hold(
+        bench.parties.user(meter.ledger, _scope(bench, cell), seed),
+        bench.parties.told(call.brief),
+        call.brief.max_turns or bench.config.max_turns,
+    )
+    return _Said(answer, {**call.inputs, **call.brief.columns()}, talk.messages)
+
+
+async def _answer(bench: Bench, meter: _Meter, call: Call) -> Answer:
+    """One answer of the workflow, which is counted at once: the next one may never come."""
+    bench.parties.budget.check()
+    # A client keeps its own time, and does not count its waits for a busy server.
+    near = bench.target.profile.interface == "local"
+    seconds = bench.config.timeout if near else math.inf
+    try:
+        with anyio.fail_after(seconds):
+            answer = await bench.target.call(call)
+    except TimeoutError as error:
+        raise WorkflowUnavailable(f"It did not answer within {seconds:g} seconds.") from error
     except CallError as error:
         if error.status in _FORBIDDEN:
             raise InputError(str(error)) from error
         raise
+    meter.add(answer)
+    return answer
 
 
 async def _scored(
@@ -174,7 +189,7 @@ async def _scored(
         conversation=said.conversation,
         seconds=meter.seconds,
         cost=_cost(meter.ledger.usage()),
-        parameters=bench.config.parameters or {},
+        parameters={**bench.target.profile.parameters, **(bench.config.parameters or {})},
         scope=_scope(bench, cell),
         ledger=meter.ledger,
     )

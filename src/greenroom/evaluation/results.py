@@ -99,7 +99,7 @@ async def evaluate_async(
     target = LocalTarget(workflow) if isinstance(workflow, Workflow) else None
     config = check_evaluation_config(
         {
-            "workflow": workflow if isinstance(workflow, str) else workflow.name,
+            "workflow": workflow if isinstance(workflow, str) else _place(workflow),
             "test_set": str(test_set),
             "evaluators": [one if isinstance(one, str) else dict(one) for one in evaluators],
             **options,
@@ -131,3 +131,10 @@ def evaluate(
         )
 
     return anyio.run(run)
+
+
+def _place(workflow: Workflow) -> str:
+    """Where a workflow of this process is found again, if it can be."""
+    handler = workflow.handler
+    name = getattr(handler, "__qualname__", "")
+    return f"{handler.__module__}:{name}" if name.isidentifier() else workflow.name

@@ -12,7 +12,7 @@ from greenroom.errors import InputError
 from greenroom.messages import last_assistant_message, messages_of, text_of
 from greenroom.models import BudgetExhausted, ModelError
 from greenroom.store.raw_json import raw_text
-from greenroom.workflows.calls import Answer, Call, Target
+from greenroom.workflows.calls import Answer, Call
 from greenroom.workflows.conversation import new_session
 
 
@@ -64,12 +64,10 @@ class UserUnavailable(ModelError):
 class Talk:
     """A conversation with a workflow, as far as it has got."""
 
-    target: Target
+    ask: Callable[[Call], Awaitable[Answer]]
     inputs: dict[str, Any]
     """Variables that go along with the messages."""
     parameters: dict[str, Any] | None = None
-    on_answer: Callable[[Answer], None] = lambda _: None
-    """Told of every answer at once: what it cost is spent even if the next one never comes."""
     messages: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     async def hold(self, user: SimulatedUser, instruction: str, max_turns: int) -> Answer:
@@ -93,14 +91,13 @@ class Talk:
 
     async def _asked(self, words: str, session: str) -> Answer:
         sent = [*self.messages, {"role": "user", "content": words}]
-        answer = await self.target.call(
+        answer = await self.ask(
             Call(
                 inputs={**self.inputs, "messages": sent},
                 parameters=self.parameters,
                 session_id=session,
             )
         )
-        self.on_answer(answer)
         said = messages_of(answer.outputs)
         if said is None:
             said = [{"role": "assistant", "content": raw_text(answer.outputs)}]

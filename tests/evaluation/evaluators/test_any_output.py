@@ -37,7 +37,18 @@ EVALUATORS = [
 
 words = st.sampled_from(["a", "Paris", "assistant", "", "[", "(", '{"a": [1]}', "\ud800", "\0"])
 keys = st.sampled_from(
-    ["content", "tool_calls", "messages", "function", "name", "arguments", "id", "a", "type"]
+    [
+        "role",
+        "content",
+        "tool_calls",
+        "messages",
+        "function",
+        "name",
+        "arguments",
+        "id",
+        "a",
+        "type",
+    ]
 )
 values: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | words,
