@@ -18,6 +18,10 @@ Answering = Callable[[dict[str, Any]], dict[str, Any]]
 USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
 
 
+class OutOfOrder(Exception):
+    """Raised where there is no answer: the server answers with status 500."""
+
+
 @dataclass
 class ChatServer:
     """Answers at once or in pieces, and remembers what it was asked."""
@@ -29,9 +33,13 @@ class ChatServer:
     async def handle(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.asked.append(body)
-        message = {"role": "assistant", "content": None, **self.answering(body)}
         # Clients keep connections, and would be told off for those that they leave open.
         headers = {"Connection": "close"}
+        try:
+            message = {"role": "assistant", "content": None, **self.answering(body)}
+        except OutOfOrder as problem:
+            error = {"error": {"message": str(problem), "type": "server_error"}}
+            return web.json_response(error, status=500, headers=headers)
         if not body.get("stream"):
             choice = {"index": 0, "finish_reason": _finish(message), "message": message}
             whole = _frame(body, "chat.completion", choices=[choice], usage=USAGE)

@@ -18,8 +18,7 @@ from greenroom.domains.domain import Domain
 from greenroom.rehearsal import running_server
 from greenroom.workflows import Answer, Call, Event, LocalTarget, Workflow, load_workflows
 from tests.agents.fastworkflow_probe import END, PLAN, command, use
-from tests.chat_server import ChatServer, running_chat_server, tool_call
-from tests.cli.running import Greenroom
+from tests.chat_server import ChatServer, OutOfOrder, running_chat_server, tool_call
 from tests.conftest import ROOT
 from tests.fastworkflow_example import RESULT
 from tests.test_docs import blocks
@@ -94,6 +93,8 @@ def reach(api_base: str, monkeypatch: pytest.MonkeyPatch, model: str = "scripted
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
     monkeypatch.setenv("MODEL", model)
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    # litellm keeps the sessions of its other client, which complain when they are left behind.
+    monkeypatch.setenv("DISABLE_AIOHTTP_TRANSPORT", "True")
 
 
 def load(name: str, monkeypatch: pytest.MonkeyPatch) -> Workflow:
@@ -127,8 +128,22 @@ def text(events: list[Event]) -> list[str]:
 
 
 def calls(message: dict[str, Any]) -> list[tuple[str, Any]]:
-    made = [one["function"] for one in message.get("tool_calls") or []]
+    made: list[dict[str, str]] = [one["function"] for one in message["tool_calls"]]
     return [(one["name"], json.loads(one["arguments"])) for one in made]
+
+
+def greenroom(*arguments: str | Path) -> Any:
+    """A command in a process of its own: frameworks keep connections for as long as it runs."""
+    program = "from greenroom.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments, "--json"],
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
 
 
 def test_the_echo_streams_its_words_and_counts_the_history(monkeypatch: pytest.MonkeyPatch):
@@ -226,30 +241,50 @@ def test_it_is_served(name: str, model: ChatServer, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", EACH)
 def test_a_model_that_fails_is_told_without_the_key(name: str, monkeypatch: pytest.MonkeyPatch):
     def broken(body: dict[str, Any]) -> dict[str, Any]:
-        raise RuntimeError("out of order")
+        raise OutOfOrder("The till is stuck.")
 
     with running_chat_server(broken) as server:
         reach(server.api_base, monkeypatch)
         with serving(load(name, monkeypatch)) as served:
             reply = served.post("/invoke", {"messages": [user("hello")]})
     assert reply.status == 500
+    assert "The till is stuck." in reply.json["status"]["message"]
     assert "sk-of-nobody" not in reply.text
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EACH)
 def test_it_is_benchmarked_with_the_tools_of_a_domain(
-    name: str, retail: Domain, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, retail: Domain, monkeypatch: pytest.MonkeyPatch
 ):
     pytest.importorskip(NEEDS[name])
     with running_server(retail) as server:
-        litellm_name = "openai/oracle" if name == "plain_litellm" else "oracle"
-        reach(server.api_base, monkeypatch, litellm_name)
-        report = Greenroom(capsys)(
+        reach(
+            server.api_base, monkeypatch, "openai/oracle" if name == "plain_litellm" else "oracle"
+        )
+        report = greenroom(
             *("run", "--agent-strategy", "workflow", "--workflow", EXAMPLES / f"{name}.py"),
-            *("--task-ids", "1", "2", "3", "--json"),
-        ).json
+            *("--task-ids", "1", "2", "3"),
+        )
     assert report["metrics"]["outcomes"] == {"success": 3}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WITH_OWN_TOOL)
+def test_it_is_evaluated_with_the_tools_that_it_called(
+    name: str, model: ChatServer, tmp_path: Path
+):
+    pytest.importorskip(NEEDS[name])
+    rows = tmp_path / "orders.jsonl"
+    looked_up = [{"name": "order_status", "arguments": {"order_id": "W1"}}]
+    rows.write_text(json.dumps({"question": "my order?", "expected": looked_up}) + "\n")
+    report = greenroom(
+        *("eval", EXAMPLES / f"{name}.py", rows, "--evaluator", "tool_calls"),
+        *("--evaluator", "contains:values=Friday", "--repeats", "2"),
+    )
+    means = {one["name"]: one["mean"]["value"] for one in report["figures"]["evaluators"]}
+    assert means == {"tool_calls": 1, "contains": 1}
+    assert len(model.asked) == 4
 
 
 @pytest.mark.slow
@@ -295,7 +330,13 @@ def test_a_fastworkflow_workflow_runs_its_own_commands(tmp_path: Path):
 
 
 def test_the_page_shows_the_examples_as_they_are():
-    shown = {block.file: block.text for block in blocks(ROOT / "docs/wrapping.md") if block.file}
-    assert shown, "the page shows no example"
+    page = blocks(ROOT / "docs/wrapping.md")
+    shown = {block.file: block.text for block in page if block.language == "python"}
+    assert shown.keys() == {"echo.py", "plain_litellm.py", "langgraph_agent.py"}
     for name, code in shown.items():
-        assert code == (EXAMPLES / name).read_text(encoding="utf-8"), name
+        assert code == (EXAMPLES / str(name)).read_text(encoding="utf-8"), name
+    every_code = [file.read_text(encoding="utf-8") for file in EXAMPLES.glob("*.py")]
+    parts = [block.text for block in page if block.language == "py"]
+    assert parts
+    for part in parts:
+        assert any(part in code for code in every_code), part

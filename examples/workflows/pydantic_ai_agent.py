@@ -57,8 +57,9 @@ async def converse(
 ) -> AsyncGenerator[Any]:
     """Helps with orders."""
     answered = {message.tool_call_id for message in messages}
-    callers_tools = ExternalToolset[object]([_definition(one["function"]) for one in tools or []])
-    async with agent.iter(message_history=_history(messages), toolsets=[callers_tools]) as run:
+    brought = [_definition(one["function"]) for one in tools or []]
+    callers: ExternalToolset[object] = ExternalToolset(brought)
+    async with agent.iter(message_history=_history(messages), toolsets=[callers]) as run:
         async for node in run:
             if Agent.is_model_request_node(node):
                 # What the agent's own tools returned goes to the model, and into the answer.

@@ -22,11 +22,14 @@ from greenroom.benchmark import check_config, play_run, start_run
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment
 from greenroom.errors import InputError
-from greenroom.models import Completion, ContextWindowExceeded, ModelRequest
+from greenroom.models import Completion, ContextWindowExceeded, ModelRequest, ModelSettings
+from greenroom.models.client import ModelClient
+from greenroom.models.purses import Ledger
 from greenroom.rehearsal import RunningServer, running_server
 from greenroom.reports import build_report
 from greenroom.store import EpisodeRecord, open_store
 from greenroom.users import ScriptedUser
+from tests.agents.fastworkflow_fixtures import TrainedWorkflow, covered_tasks, in_other_words
 from tests.agents.fastworkflow_probe import END, LOOK, PLAN, command, use
 
 pytestmark = [
@@ -386,6 +389,59 @@ def test_a_workflow_without_a_tool_is_refused_before_any_model_is_asked(
         anyio.run(open_production, setting(official_retail, **options))
     assert server.stats.requests == before
     assert not any(path.name.startswith("___") for path in (tmp_path / "mine").iterdir())
+
+
+def test_trained_intent_models_understand_commands_in_other_words(
+    retail: Domain,
+    server: RunningServer,
+    trained_retail: TrainedWorkflow,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    trained_retail.use(monkeypatch)
+    options = {"workflow_path": str(trained_retail.path), "partial": "1"}
+    production = anyio.run(open_production, setting(retail, **options))
+    tasks = covered_tasks(retail)[:6]
+    assert len(tasks) == 6
+    played: dict[int, tuple[FastWorkflowAgent, Environment]] = {}
+
+    async def one(index: int) -> None:
+        wanted = retail.task(index).actions
+        commands = [command(in_other_words(action)) for action in wanted]
+        outputs = " ".join(retail.task(index).outputs)
+        answer = END[1].replace("All is done.", f"All is done. {outputs}")
+        model = Own(PLAN, *commands, END[0], answer, END[2])
+        environment = Environment(retail, ScriptedUser(), max_steps=30)
+        await environment.reset(index)
+        # Where a value looks like one of FastWorkflow's examples, a model is asked for it.
+        client = ModelClient(ModelSettings(model="oracle", api_base=server.api_base))
+        extraction = client.for_episode("agent", Ledger())
+        context = AgentContext(
+            index, 0, 10, model=model, shared=production, role_models={"extraction": extraction}
+        )
+        agent = FastWorkflowAgent(context)
+        await agent.play(Stage(environment))
+        await client.close()
+        played[index] = agent, environment
+
+    async def all_at_once() -> None:
+        async with anyio.create_task_group() as group:
+            for index in tasks:
+                group.start_soon(one, index)
+
+    try:
+        assert production.facts["intent models"] == "trained"
+        anyio.run(all_at_once)
+    finally:
+        production.workers.close()
+    for index, (agent, environment) in played.items():
+        wanted = [(action.name, action.kwargs) for action in retail.task(index).actions]
+        made = [(step.action.name, step.action.kwargs) for step in environment.steps]
+        assert made[:-1] == wanted
+        assert environment.reward is not None
+        assert environment.reward.value == 1.0
+        resolved = agent.tallies["commands resolved"]
+        assert set(resolved) <= {"intent model", "parameter extraction"}
+        assert (resolved["intent model"] or 0) > 0
 
 
 def test_a_run_says_what_it_was_and_leaves_no_trace(server: RunningServer, official_data: Path):

@@ -121,7 +121,7 @@ def test_no_more_calls_are_under_way_than_allowed(at_once: int) -> None:
 
 def test_only_what_is_under_way_is_held_in_memory() -> None:
     store = open_store()
-    store.test_sets.save("rows", [{"n": n, "expected": n} for n in range(2_000)])
+    store.test_sets.save("rows", [{"n": n, "expected": n} for n in range(1_000)])
     held: list[int] = []
     done = 0
 
@@ -132,7 +132,7 @@ def test_only_what_is_under_way_is_held_in_memory() -> None:
     def note(record: ResultRecord) -> None:
         nonlocal done
         done += 1
-        if done % 400 == 0:
+        if done % 200 == 0:
             held.append(sum(isinstance(one, (ResultRecord, Cell)) for one in gc.get_objects()))
 
     async def run() -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -15,8 +16,10 @@ import pytest
 
 from greenroom.errors import UnknownName
 from greenroom.evaluation import measure_evaluation
-from greenroom.store import CellKey, Store
+from greenroom.rehearsal import running_server
+from greenroom.store import CellKey, Store, open_store
 from tests.conftest import ROOT
+from tests.domains.small import small_domain
 from tests.evaluation import victim
 
 KILLS = 12
@@ -89,3 +92,64 @@ def _outcome(store: Store, name: str) -> object:
     ]
     figures = measure_evaluation(store, evaluation)
     return results, figures.evaluators, figures.with_result, figures.errors
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_ten_thousand_rows_are_killed_and_resumed_exactly() -> None:
+    # The server counts its calls, so it knows of every one that was made twice.
+    rows, at_once, kills = 10_000, 20, 3
+    domain = small_domain()
+    tasks = domain.tasks("test")
+    store = open_store()
+    store.test_sets.save(
+        "many",
+        (
+            {"task": tasks[n % 3].instruction, "expected": "One moment, please."}
+            for n in range(rows)
+        ),
+    )
+    with running_server(domain) as server:
+        begin = ["eval", f"{server.api_base}#oracle", "many", "-e", "exact_match", "--name", "many"]
+        begin += ["--max-concurrency", str(at_once)]
+        resume = ["evals", "resume", "many"]
+        for kill in range(kills):
+            process = _command(begin if kill == 0 else resume)
+            _wait_until(process, lambda wanted=1500 * (kill + 1): _kept(store, "many") >= wanted)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        kept = _kept(store, "many")
+        assert kept < rows, "the kills fell into the middle of the evaluation"
+        process = _command(resume)
+        assert process.wait() == 0
+        asked = server.stats.requests
+    evaluation = store.evaluations.find("many")
+    figures = measure_evaluation(store, evaluation)
+    assert (figures.with_result, figures.errors, figures.missing) == (rows, 0, 0)
+    assert figures.evaluators[0].passed.value == 1.0
+    assert rows <= asked <= rows + kills * at_once, "only calls under way were made again"
+    store.close()
+
+
+def _command(arguments: list[str]) -> subprocess.Popen[bytes]:
+    code = "from greenroom.cli import main; main()"
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def _wait_until(process: subprocess.Popen[bytes], holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 120
+    while not holds():
+        assert process.poll() is None, "there was nothing left to call"
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def _kept(store: Store, name: str) -> int:
+    try:
+        return len(store.evaluations.finished(store.evaluations.find(name).id))
+    except UnknownName:
+        return 0

@@ -38,6 +38,7 @@ OPTIONS: Final = {
     "planner_model": "the model that plans and sums up (default: the agent's)",
     "extraction_model": "the model that extracts parameters (default: the agent's)",
     "reasoning": "0 leaves out the reasoning before plans and answers (default 1)",
+    "partial": "1 plays with a workflow that has no command for some of the tools (default 0)",
     "intent_models": "0 does without trained intent models even where there are some (default 1)",
 }
 
@@ -72,7 +73,8 @@ async def open_production(setting: Setting) -> Production:
     workers = prepare_workers(workflow, artifacts)
     try:
         await workers.load()
-        checked.check(workers.commands, workflow.name)
+        if not flag(setting.options, "partial"):
+            checked.check(workers.commands, workflow.name)
     except BaseException:
         workers.close()
         raise
@@ -284,7 +286,7 @@ def _tool_map(given: str | None) -> dict[str, str]:
 
 def check_options(options: Mapping[str, str]) -> None:
     """Raise InputError for values that will not do."""
-    for name in ("reasoning", "intent_models"):
+    for name in ("reasoning", "intent_models", "partial"):
         flag(options, name)
     if options.get("bridge", BRIDGES[0]) not in BRIDGES:
         raise InputError(f"--bridge is {' or '.join(BRIDGES)}, not '{options['bridge']}'.")

@@ -57,7 +57,8 @@ class ToolMap:
         if missing:
             raise InputError(
                 f"The workflow {workflow} has no command for {_listed(missing)}. Add it under that "
-                "name, or name the command in a tool map: --agent-option tool_map=FILE."
+                "name, name the command in a tool map (--agent-option tool_map=FILE), or do "
+                "without it (--agent-option partial=1)."
             )
 
     def action(self, command: str, parameters: Any) -> dict[str, Any]:

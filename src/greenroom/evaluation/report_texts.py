@@ -11,7 +11,7 @@ from greenroom.reports.texts import NOTHING, decimal, interval, money, percent, 
 from greenroom.store import EvaluationRecord
 from greenroom.store.raw_json import raw_text
 
-SCORE_HEADINGS = ("Evaluator", "Mean", "Interval", "Passed", "Interval", "Scored", "Not scored")
+SCORE_HEADINGS = ("Evaluator", "Mean", "Interval", "Passed", "Interval", "Scored")
 PURSES = {"agent": "workflow", "user": "simulated users", "judge": "judges"}
 
 
@@ -49,17 +49,15 @@ def score_rows(figures: EvaluationFigures) -> list[tuple[str, ...]]:
 
 
 def _score_row(one: EvaluatorFigures) -> tuple[str, ...]:
-    without = [str(one.unscored)] if one.unscored or not one.broken else []
-    if one.broken:
-        without.append(f"{one.broken} broken")
+    results = one.scored + one.unscored + one.broken
+    broken = f", {one.broken:,} broken" if one.broken else ""
     return (
         one.alias,
         decimal(one.mean.value),
         interval(one.mean) or NOTHING,
         percent(one.passed.value),
         interval(one.passed, as_percent=True) or NOTHING,
-        str(one.scored),
-        ", ".join(without),
+        f"{one.scored:,} of {results:,}{broken}",
     )
 
 

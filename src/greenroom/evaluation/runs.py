@@ -68,12 +68,13 @@ async def start_evaluation(
     A `target` that is open already is taken as the workflow, whatever its address.
     """
     specs, typed = _specs(config), config.workflow
-    version = await anyio.to_thread.run_sync(find_test_set, store, config.test_set)
-    config = _from_anywhere(config).model_copy(update={"test_set": str(version)})
-    prepared = await _prepared(store, config, version, target)
+    config = _from_anywhere(config)
+    opened = await open_workflow(config) if target is None else target
     try:
-        kept = await _kept_specs(specs)
-        profile = prepared.target.profile
+        version = await anyio.to_thread.run_sync(find_test_set, store, config.test_set)
+        config = config.model_copy(update={"test_set": str(version)})
+        prepared = await _prepared(store, config, version, opened)
+        profile = opened.profile
         stem = _NOT_IN_NAMES.sub("-", f"{profile.name}-{version.name}").strip("-")
         evaluation = EvaluationRecord(
             id=uuid4().hex[:12],
@@ -86,13 +87,13 @@ async def start_evaluation(
             test_set_id=version.test_set_id,
             test_set_name=version.name,
             test_set_version=version.version,
-            evaluators=kept,
+            evaluators=await _kept_specs(specs),
             row_count=prepared.row_count,
             repeats=config.repeats,
         )
         await anyio.to_thread.run_sync(store.evaluations.create, evaluation)
     except BaseException:
-        await prepared.target.close()
+        await opened.close()
         raise
     return evaluation, prepared
 
@@ -111,14 +112,18 @@ async def reopen_evaluation(
     evaluation = store.evaluations.find(name)
     config = check_evaluation_config({**evaluation.config, **(changes or {})})
     version = store.test_sets.find(evaluation.test_set_id, evaluation.test_set_version)
-    prepared = await _prepared(store, config, version, target)
-    if prepared.plan.is_chat != evaluation.is_chat:
-        await prepared.target.close()
-        before, now = ("chat", "no longer") if evaluation.is_chat else ("completion", "now")
-        raise InputError(
-            f"The workflow of '{evaluation.name}' has changed: it was evaluated as {before}, and "
-            f"{now} chats. Evaluate it anew."
-        )
+    opened = await open_workflow(config) if target is None else target
+    try:
+        prepared = await _prepared(store, config, version, opened)
+        if prepared.plan.is_chat != evaluation.is_chat:
+            before, now = ("chat", "no longer") if evaluation.is_chat else ("completion", "now")
+            raise InputError(
+                f"The workflow of '{evaluation.name}' has changed: it was evaluated as {before}, "
+                f"and {now} chats. Evaluate it anew."
+            )
+    except BaseException:
+        await opened.close()
+        raise
     return evaluation, prepared
 
 
@@ -148,30 +153,25 @@ async def open_workflow(config: EvaluationConfig) -> Target:
 
 
 async def _prepared(
-    store: Store, config: EvaluationConfig, version: TestSetVersion, target: Target | None
+    store: Store, config: EvaluationConfig, version: TestSetVersion, target: Target
 ) -> PreparedEvaluation:
-    opened = await open_workflow(config) if target is None else target
-    if config.treat_as == "completion" and opened.profile.is_chat:
-        opened = AsCompletion(opened)
-    try:
-        plan = plan_rows(
-            opened.profile,
-            version.columns,
-            _form(config, opened),
-            expected=config.expected,
-            inputs=config.inputs,
-            said=config.said,
-        )
-        count = min(version.row_count, config.row_limit or version.row_count)
-        conversations = await anyio.to_thread.run_sync(_check_rows, store, version, plan, count)
-        user = find_user(config) if conversations else None
-        if user is not None and user.interactive:
-            config = config.model_copy(update={"max_concurrency": 1})
-        load_prices(config)
-    except BaseException:
-        await opened.close()
-        raise
-    return PreparedEvaluation(config, opened, version, plan, count, user)
+    if config.treat_as == "completion" and target.profile.is_chat:
+        target = AsCompletion(target)
+    plan = plan_rows(
+        target.profile,
+        version.columns,
+        _form(config, target),
+        expected=config.expected,
+        inputs=config.inputs,
+        said=config.said,
+    )
+    count = min(version.row_count, config.row_limit or version.row_count)
+    conversations = await anyio.to_thread.run_sync(_check_rows, store, version, plan, count)
+    user = find_user(config) if conversations else None
+    if user is not None and user.interactive:
+        config = config.model_copy(update={"max_concurrency": 1})
+    load_prices(config)
+    return PreparedEvaluation(config, target, version, plan, count, user)
 
 
 def _check_rows(store: Store, version: TestSetVersion, plan: RowPlan, count: int) -> bool:
