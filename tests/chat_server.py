@@ -104,9 +104,9 @@ def _chunks(body: dict[str, Any], message: dict[str, Any]) -> Iterator[dict[str,
     for delta in deltas:
         choice = {"index": 0, "delta": delta, "finish_reason": None}
         yield _frame(body, "chat.completion.chunk", choices=[choice])
-    last = {"index": 0, "delta": {}, "finish_reason": _finish(message)}
+    last: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": _finish(message)}
     yield _frame(body, "chat.completion.chunk", choices=[last])
-    if (body.get("stream_options") or {}).get("include_usage"):
+    if "include_usage" in body.get("stream_options", {}):
         yield _frame(body, "chat.completion.chunk", choices=[], usage=USAGE)
 
 

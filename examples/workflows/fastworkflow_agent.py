@@ -1,7 +1,7 @@
 """Your own FastWorkflow workflow, run by FastWorkflow itself, as a chat workflow.
 
     fastworkflow examples fetch hello_world       # or a workflow of yours
-    fastworkflow train examples/hello_world examples/fastworkflow.env ...
+    fastworkflow train examples/hello_world
     export FASTWORKFLOW_PATH=examples/hello_world
     greenroom serve fastworkflow_agent.py
 

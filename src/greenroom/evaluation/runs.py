@@ -115,12 +115,7 @@ async def reopen_evaluation(
     opened = await open_workflow(config) if target is None else target
     try:
         prepared = await _prepared(store, config, version, opened)
-        if prepared.plan.is_chat != evaluation.is_chat:
-            before, now = ("chat", "no longer") if evaluation.is_chat else ("completion", "now")
-            raise InputError(
-                f"The workflow of '{evaluation.name}' has changed: it was evaluated as {before}, "
-                f"and {now} chats. Evaluate it anew."
-            )
+        _check_same_kind(evaluation, prepared.plan)
     except BaseException:
         await opened.close()
         raise
@@ -172,6 +167,15 @@ async def _prepared(
         config = config.model_copy(update={"max_concurrency": 1})
     load_prices(config)
     return PreparedEvaluation(config, target, version, plan, count, user)
+
+
+def _check_same_kind(evaluation: EvaluationRecord, plan: RowPlan) -> None:
+    if plan.is_chat != evaluation.is_chat:
+        before, now = ("chat", "no longer") if evaluation.is_chat else ("completion", "now")
+        raise InputError(
+            f"The workflow of '{evaluation.name}' has changed: it was evaluated as {before}, and "
+            f"{now} chats. Evaluate it anew."
+        )
 
 
 def _check_rows(store: Store, version: TestSetVersion, plan: RowPlan, count: int) -> bool:
