@@ -31,10 +31,12 @@ NEEDS = {
     "pydantic_ai_agent": "pydantic_ai",
 }
 EACH = [
-    # What pydantic says to litellm: of one of its types, and of how it looks at its own answers.
+    # litellm takes seconds to import. What is ignored is what pydantic says to it: of one of its
+    # types, and of how it looks at its own answers.
     pytest.param(
         "plain_litellm",
         marks=[
+            pytest.mark.slow,
             pytest.mark.filterwarnings("ignore:Item .* on TypedDict class:UserWarning"),
             pytest.mark.filterwarnings("ignore:Accessing the 'model_:DeprecationWarning"),
         ],
@@ -139,7 +141,7 @@ def greenroom(*arguments: str | Path) -> Any:
         [sys.executable, "-c", program, *arguments, "--json"],
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=110,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
@@ -253,6 +255,7 @@ def test_a_model_that_fails_is_told_without_the_key(name: str, monkeypatch: pyte
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize("name", EACH)
 def test_it_is_benchmarked_with_the_tools_of_a_domain(
     name: str, retail: Domain, monkeypatch: pytest.MonkeyPatch
@@ -270,6 +273,7 @@ def test_it_is_benchmarked_with_the_tools_of_a_domain(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize("name", WITH_OWN_TOOL)
 def test_it_is_evaluated_with_the_tools_that_it_called(
     name: str, model: ChatServer, tmp_path: Path

@@ -123,7 +123,7 @@ def _outcome(
             context.cme_workflow,
             fastworkflow.Action(command_name="wildcard", command=order.command),
         )
-        artifacts = output.command_responses[0].artifacts
+        artifacts = _response(output).artifacts
         name, parameters = artifacts.get("command_name"), artifacts.get("cmd_parameters")
     context.cme_workflow.end_command_processing()
     return Outcome(
@@ -131,8 +131,13 @@ def _outcome(
         name=name,
         parameters=parameters.model_dump() if hasattr(parameters, "model_dump") else None,
         extractions=extraction.asked,
-        text=output.command_responses[0].response,
+        text=_response(output).response,
     )
+
+
+def _response(output: Any) -> Any:
+    # One since 3.0, a list of one before.
+    return getattr(output, "command_response", None) or output.command_responses[0]
 
 
 def _context(fastworkflow: Any, workflow: str, key: str) -> Any:

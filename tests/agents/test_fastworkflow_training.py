@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -150,6 +153,40 @@ def test_models_that_will_not_do_are_refused(tmp_path: Path) -> None:
     (empty / "config.json").write_text('{"model_type": "bert"}')
     with pytest.raises(InputError, match="holds no weights"):
         choose_models(str(empty))
+
+
+COMPARE = """
+import sys
+import torch
+from pathlib import Path
+from transformers import AutoModel, AutoTokenizer
+from greenroom.agents.fastworkflow_training_models import make_distilbert
+
+bert, made = sys.argv[1:]
+make_distilbert(bert, Path(made))
+words = AutoTokenizer.from_pretrained(made)(["Cancel it.", "Show me all"], return_tensors="pt")
+with torch.no_grad():
+    one = AutoModel.from_pretrained(bert).eval()(**words).last_hidden_state
+    words.pop("token_type_ids", None)
+    other = AutoModel.from_pretrained(made).eval()(**words).last_hidden_state
+print(float((one - other).abs().max()))
+"""
+
+
+@pytest.mark.slow
+def test_a_distilbert_made_of_a_bert_answers_the_same(
+    tmp_path: Path, small_models: tuple[Path, Path]
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", COMPARE, str(small_models[0]), str(tmp_path / "made")],
+        env=os.environ | {"HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert float(done.stdout.split()[-1]) < 1e-5
+    config = json.loads((tmp_path / "made" / "config.json").read_text())
+    assert config["model_type"] == "distilbert"
 
 
 # Utterances without a model

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Callable, Generator
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -12,6 +13,7 @@ import orjson
 import pytest
 
 from greenroom import chat_workflow
+from greenroom.evaluation import evaluate
 from greenroom.workflows import Answer, Call, CallError, Event, Profile
 from greenroom.workflows.discovery import discover
 from greenroom.workflows.opening import call_workflow, open_target
@@ -20,7 +22,7 @@ from tests.cli.running import Greenroom
 from tests.conftest import ROOT
 from tests.workflows.agenta_env import ENVIRONMENT, agenta_python, running_agenta
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120), pytest.mark.xdist_group("agenta")]
 
 MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "hi"}]
 
@@ -50,6 +52,21 @@ def streamed(address: str, **inputs: Any) -> list[Event]:
             await target.close()
 
     return anyio.run(listen)
+
+
+# Its app, our evaluation --------------------------------------------------------------------------
+
+
+def test_its_chat_app_is_evaluated_as_the_chat_that_it_declares_to_be(
+    agenta: str, tmp_path: Path
+) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("question,expected\nhi,echo (kind): hi\nho,something else\n")
+    result = evaluate(agenta, rows, ["exact_match", "contains:values=assistant"])
+    means = {one.alias: one.mean.value for one in result.figures.evaluators}
+    # The text of its message is compared, not the message dumped as JSON.
+    assert means == {"exact_match": 0.5, "contains": 0.0}
+    assert result.figures.errors == 0
 
 
 # Its app, our client ------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ class TrainingResult(BaseModel):
     held_out_right: int
     """How many of those got the one right command."""
     degraded: tuple[str, ...]
-    """Commands for which the model did not write as many utterances as it was asked for."""
+    """Commands for which the model failed before it had written its utterances."""
     usage: Usage
     seconds: float
     trained_at: datetime
@@ -159,10 +159,9 @@ def train(
     report: Report = lambda words: None,
 ) -> TrainingResult:
     """Train a workflow's intent models, unless there are such already."""
-    from filelock import FileLock
+    plan = _plan(workflow_path.resolve(), settings or TrainingSettings())
+    from filelock import FileLock  # it comes with FastWorkflow, which is there by now
 
-    settings = settings or TrainingSettings()
-    plan = _plan(workflow_path.resolve(), settings)
     record = training_cache() / plan.key / _RECORD
     training_cache().mkdir(parents=True, exist_ok=True)
     # Whoever wants the same at the same time waits, and finds it.

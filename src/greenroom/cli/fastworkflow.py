@@ -108,7 +108,7 @@ def train(
         soft_wrap=True,
     )
     for command in result.degraded:
-        out.print(f"  {command}: the model wrote too few utterances", soft_wrap=True)
+        out.print(f"  {command}: the model failed, it has too few utterances", soft_wrap=True)
     out.print(f"  kept in {result.artifacts}", soft_wrap=True)
 
 

@@ -137,7 +137,11 @@ def _parameters(function: Callable[..., Any], target: str) -> tuple[str, ...]:
     return tuple(asked_for)
 
 
-def _create(settings: FunctionSettings, _: EvaluatorContext) -> _FunctionScorer:
+def _create(settings: FunctionSettings, context: EvaluatorContext) -> _FunctionScorer:
+    source, _, name = settings.function.rpartition(":")
+    if source.endswith(".py"):
+        # An evaluation is resumed from wherever its owner stands then.
+        settings = settings.model_copy(update={"function": f"{Path(source).resolve()}:{name}"})
     function = load_function(settings.function)
     return _FunctionScorer(settings, function, _parameters(function, settings.function))
 
