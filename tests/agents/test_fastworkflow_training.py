@@ -174,6 +174,7 @@ print(float((one - other).abs().max()))
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(180)
 def test_a_distilbert_made_of_a_bert_answers_the_same(
     tmp_path: Path, small_models: tuple[Path, Path]
 ) -> None:

@@ -72,7 +72,7 @@ class Workers:
                     stdout=log,
                     stderr=log,
                     cwd=self.folder,
-                    env=_without_secrets(),
+                    env=_without_secrets() | {"FASTWORKFLOW_STATE_ROOT": str(self.folder)},
                 )
             facts = await self._facts(self._loader)
             self.commands = facts["commands"]
