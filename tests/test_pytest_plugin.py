@@ -10,6 +10,8 @@ import pytest
 from greenroom.store import open_store
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ["pytester"]
 
 APP = """

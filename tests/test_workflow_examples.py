@@ -24,6 +24,8 @@ from tests.fastworkflow_example import RESULT
 from tests.test_docs import blocks
 from tests.workflows.serving import serving, told
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = ROOT / "examples/workflows"
 NEEDS = {
     "plain_litellm": "litellm",

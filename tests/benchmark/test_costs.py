@@ -21,7 +21,7 @@ from greenroom.models import BudgetExhausted
 from greenroom.store import RunRecord, Store, Usage, open_store
 from tests.models.stub_server import answer_body, running_stub
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 AGENT, USER = (3e-6, 15e-6), (1.5e-7, 6e-7)
 MODELS = {"agent": "the-agent", "user": "the-user"}

@@ -23,6 +23,8 @@ from greenroom.store import EpisodeRecord, RunRecord, Store, Usage, open_store
 from tests.conftest import OFFICIAL_DATA
 from tests.models.stub_server import Reply, answers, fails, running_stub
 
+pytestmark = pytest.mark.slow
+
 PRICES = {
     "oracle": {"input_cost_per_token": 2e-6, "output_cost_per_token": 8e-6},
     "user": {"input_cost_per_token": 1e-6, "output_cost_per_token": 4e-6},

@@ -23,7 +23,7 @@ from greenroom.domains.retail.generator import builtin_pack, generate_retail
 from greenroom.errors import EpisodeOver, InputError
 from greenroom.store import EpisodeRecord, RunRecord, Store, open_store
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -24,6 +24,8 @@ from greenroom.workflows.serving import create_app, running_app
 from tests.cli.running import Greenroom, Result
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 APP = '''
 import asyncio
 from pathlib import Path

@@ -10,6 +10,8 @@ from greenroom.domains.retail.generator import builtin_pack
 from tests.agents.result_files import write_results
 from tests.cli.running import Greenroom
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def pack(tmp_path: Path) -> Path:

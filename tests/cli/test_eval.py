@@ -16,6 +16,8 @@ from greenroom.store import open_store
 from tests.cli.running import Greenroom
 from tests.domains.small import small_domain
 
+pytestmark = pytest.mark.slow
+
 APP = """\
 from pathlib import Path
 import time

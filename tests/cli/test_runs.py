@@ -20,6 +20,8 @@ from greenroom.store.schema import SCHEMA_VERSION
 from tests.cli.running import Greenroom
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 SYNTHETIC = ("run", "--agent-strategy", "synthetic")
 
 

@@ -135,6 +135,7 @@ def retail_actions(draw: st.DrawFn) -> Action:
     return Action(action.name, kwargs)
 
 
+@pytest.mark.slow
 @given(first=st.lists(retail_actions(), max_size=8), second=st.lists(retail_actions(), max_size=8))
 def test_no_sequence_of_actions_changes_the_base_or_another_world(
     first: list[Action], second: list[Action]

@@ -26,6 +26,8 @@ from greenroom.store import ResultRecord, Store, open_store, this_process
 from greenroom.workflows import LocalTarget, Workflow, report_usage
 from tests.evaluation.evaluating import QUESTIONS, chatting, completing, evaluated, scores
 
+pytestmark = pytest.mark.slow
+
 CHATS = [
     {"chat": [{"role": "user", "content": row["question"]}], "expected": row["expected"]}
     for row in QUESTIONS

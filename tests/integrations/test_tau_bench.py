@@ -32,6 +32,8 @@ from greenroom.rehearsal import RunningServer, ServerSettings, running_server
 from greenroom.reports.tau_bench import read_tau_bench
 from greenroom.store import open_store
 
+pytestmark = pytest.mark.slow
+
 DOUBLE = Path(__file__).parent / "double"
 MARKER = "planted-ground-truth"
 

@@ -22,6 +22,8 @@ from greenroom.users.strategies import UserContext, find_user_strategy
 from tests.domains.small import small_domain
 from tests.rehearsal.playing import Client
 
+pytestmark = pytest.mark.slow
+
 
 class WireModel:
     """A model at the other end of a wire."""

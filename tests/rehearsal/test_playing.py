@@ -15,6 +15,8 @@ from greenroom.users import ScriptedUser
 from tests.domains.small import small_domain
 from tests.rehearsal.playing import AskedUser, Client, Player, Protocol
 
+pytestmark = pytest.mark.slow
+
 PROTOCOLS: tuple[Protocol, ...] = ("tools", "text", "react", "structured", "structured-text")
 
 

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from greenroom.store.raw_json import raw_text, raw_value
 from tests.evaluation.evaluators.scoring import score
 
+pytestmark = pytest.mark.slow
+
 EVALUATORS = [
     "contains",
     "contains:values=a,mode=any,field=a",

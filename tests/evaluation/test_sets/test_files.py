@@ -12,6 +12,8 @@ from greenroom.errors import DataError, InputError
 from greenroom.evaluation.test_sets import FORMATS, Format, read_rows, rows_from, written
 from greenroom.store import decoded
 
+pytestmark = pytest.mark.slow
+
 names = st.text(min_size=1, max_size=8)
 texts = st.text(max_size=20)
 json_values: st.SearchStrategy[Any] = st.recursive(
