@@ -17,6 +17,7 @@ import orjson
 from greenroom.errors import DataError
 from greenroom.models.payloads import encoded
 from greenroom.models.types import Completion, ModelRequest, ModelSettings
+from greenroom.sqlite_files import use_wal
 
 _T = TypeVar("_T")
 
@@ -124,7 +125,7 @@ def _open(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     database = sqlite3.connect(path, timeout=_BUSY_SECONDS, check_same_thread=False)
     try:
-        database.execute("PRAGMA journal_mode=WAL")
+        use_wal(database, _BUSY_SECONDS)
         database.execute("PRAGMA synchronous=NORMAL")
         database.execute(_SCHEMA)
     except BaseException:

@@ -14,6 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from greenroom.errors import InputError
+from greenroom.sqlite_files import use_wal
 
 URL_VARIABLE = "GREENROOM_DATABASE_URL"
 BUSY_SECONDS = 30
@@ -101,8 +102,9 @@ def _open_sqlite(url: URL) -> Engine:
 
     def prepare(connection: Any, _: object) -> None:
         # WAL lets readers and a writer go on side by side; FULL makes every commit last.
+        use_wal(connection, BUSY_SECONDS)
         cursor = connection.cursor()
-        for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        for setting in ("synchronous=FULL", "foreign_keys=ON"):
             cursor.execute(f"PRAGMA {setting}")
         cursor.close()
 
