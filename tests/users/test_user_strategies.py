@@ -4,6 +4,7 @@ from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
+from greenroom import registry
 from greenroom.domains.actions import STOP
 from greenroom.errors import InputError, UnknownName
 from greenroom.models import FakeModel
@@ -30,7 +31,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     broken = EntryPoint("broken", "greenroom.users.human:HumanUser", strategies.ENTRY_POINTS)
     everything = EntryPoints([*entries, broken])
-    monkeypatch.setattr(strategies, "entry_points", everything.select)
+    monkeypatch.setattr(registry, "entry_points", everything.select)
 
 
 @pytest.mark.usefixtures("registered")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol
 
-from greenroom.errors import InputError, UnknownName
+from greenroom.errors import UnknownName
+from greenroom.registry import Registry
 
 if TYPE_CHECKING:
     from greenroom.domains.actions import Action
@@ -131,19 +131,17 @@ class AgentStrategy:
     """For roles that may have a model of their own: the option that names it."""
 
 
+_REGISTRY = Registry(ENTRY_POINTS, AgentStrategy, "agent strategy")
+
+
 def strategy_names() -> list[str]:
     """The names of all installed strategies."""
-    return sorted(entry.name for entry in entry_points(group=ENTRY_POINTS))
+    return _REGISTRY.names()
 
 
 def load_strategy(name: str) -> AgentStrategy:
     """The strategy of that name."""
-    for entry in entry_points(group=ENTRY_POINTS, name=name):
-        strategy = entry.load()
-        if not isinstance(strategy, AgentStrategy):
-            raise InputError(f"The entry point '{name}' of {ENTRY_POINTS} is no AgentStrategy.")
-        return strategy
-    raise UnknownName("agent strategy", name, strategy_names())
+    return _REGISTRY.load(name)
 
 
 def find_strategy(name: str, options: Mapping[str, str] | None = None) -> AgentStrategy:

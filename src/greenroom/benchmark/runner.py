@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -20,7 +21,6 @@ from greenroom.benchmark.casting import Cast, check_cast, make_cast
 from greenroom.benchmark.config import PreparedRun, RunConfig, check_config, prepare_run
 from greenroom.benchmark.episode import play_episode
 from greenroom.benchmark.recording import episode_record
-from greenroom.benchmark.writer import EpisodeWriter
 from greenroom.domains.official import is_official
 from greenroom.errors import InputError
 from greenroom.models import BudgetExhausted
@@ -34,6 +34,7 @@ from greenroom.store import (
     Usage,
     this_process,
 )
+from greenroom.store.group_commit import GroupWriter
 from greenroom.store.leases import RENEWAL_SECONDS
 
 E = TypeVar("E", bound=BaseException)
@@ -166,7 +167,7 @@ async def _play_all(
     on_episode: OnEpisode,
 ) -> None:
     config = prepared.config
-    writer = EpisodeWriter(store, run.id, config.max_concurrency)
+    writer = GroupWriter[EpisodeRecord](partial(store.add_episodes, run.id), config.max_concurrency)
     pending = iter(_pending(run, prepared, finished))
     busy = min(config.max_concurrency, run.planned)
 

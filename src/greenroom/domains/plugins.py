@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from greenroom.domains.caches import pulled_pack
 from greenroom.domains.packs import Pack, load_pack
-from greenroom.errors import DataError, InputError, UnknownName
+from greenroom.errors import DataError
+from greenroom.registry import Registry
 
 if TYPE_CHECKING:
     from greenroom.domains.tools import Toolset
@@ -28,19 +28,17 @@ class DomainPlugin:
     builtin_pack: Callable[[], Pack] | None = None
 
 
+_REGISTRY = Registry(ENTRY_POINTS, DomainPlugin, "env")
+
+
 def domain_names() -> list[str]:
     """The names of all installed domains."""
-    return sorted(entry.name for entry in entry_points(group=ENTRY_POINTS))
+    return _REGISTRY.names()
 
 
 def find_plugin(name: str) -> DomainPlugin:
     """The domain of that name."""
-    for entry in entry_points(group=ENTRY_POINTS, name=name):
-        plugin = entry.load()
-        if not isinstance(plugin, DomainPlugin):
-            raise InputError(f"The entry point '{name}' of {ENTRY_POINTS} is no DomainPlugin.")
-        return plugin
-    raise UnknownName("env", name, domain_names())
+    return _REGISTRY.load(name)
 
 
 def find_pack(plugin: DomainPlugin, data: Path | str | None = None) -> Pack:

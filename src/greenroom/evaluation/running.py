@@ -20,7 +20,6 @@ from greenroom.evaluation.cells import Bench, Cell, try_cell
 from greenroom.evaluation.evaluators import make_evaluators
 from greenroom.evaluation.parties import Parties, make_parties
 from greenroom.evaluation.runs import PreparedEvaluation
-from greenroom.evaluation.writer import ResultWriter
 from greenroom.models import BudgetExhausted, Ledger
 from greenroom.store import (
     CellKey,
@@ -32,6 +31,7 @@ from greenroom.store import (
     Usage,
     this_process,
 )
+from greenroom.store.group_commit import GroupWriter
 from greenroom.store.leases import RENEWAL_SECONDS
 
 E = TypeVar("E", bound=BaseException)
@@ -121,7 +121,8 @@ async def _with_parties(work: _Work, owner: LeaseOwner, on_parties: OnParties) -
 
 async def _run_cells(work: _Work, bench: Bench, finished: set[CellKey]) -> None:
     at_once = min(bench.config.max_concurrency, work.evaluation.planned)
-    writer = ResultWriter(work.store, work.evaluation.id, at_once, work.threads)
+    commit = partial(work.store.evaluations.add_results, work.evaluation.id)
+    writer = GroupWriter[ResultRecord](commit, at_once, work.threads)
     streams = anyio.create_memory_object_stream[Cell](0)
     send: MemoryObjectSendStream[Cell] = streams[0]
     receive: MemoryObjectReceiveStream[Cell] = streams[1]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
-from greenroom.errors import InputError, UnknownName
+from greenroom.errors import InputError
+from greenroom.registry import Registry
 
 if TYPE_CHECKING:
     from greenroom.domains.environment import SimulatedUser
@@ -40,19 +40,17 @@ class UserStrategy:
     """A person at the terminal takes part: play one episode at a time, without a progress bar."""
 
 
+_REGISTRY = Registry(ENTRY_POINTS, UserStrategy, "user strategy")
+
+
 def user_strategy_names() -> list[str]:
     """The names of all installed user strategies."""
-    return sorted(entry.name for entry in entry_points(group=ENTRY_POINTS))
+    return _REGISTRY.names()
 
 
 def find_user_strategy(name: str) -> UserStrategy:
     """The user strategy of that name."""
-    for entry in entry_points(group=ENTRY_POINTS, name=name):
-        strategy = entry.load()
-        if not isinstance(strategy, UserStrategy):
-            raise InputError(f"The entry point '{name}' of {ENTRY_POINTS} is no UserStrategy.")
-        return strategy
-    raise UnknownName("user strategy", name, user_strategy_names())
+    return _REGISTRY.load(name)
 
 
 def required_model(context: UserContext, name: str) -> Model:

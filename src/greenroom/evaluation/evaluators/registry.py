@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib.metadata import entry_points
 from typing import Any
 
 from pydantic import ValidationError
@@ -22,6 +21,7 @@ from greenroom.evaluation.evaluators.types import (
     Unscored,
 )
 from greenroom.models.types import BudgetExhausted
+from greenroom.registry import Registry
 
 ENTRY_POINTS = "greenroom.evaluators"
 
@@ -65,19 +65,17 @@ class Evaluator:
         await self._scorer.close()
 
 
+_REGISTRY = Registry(ENTRY_POINTS, EvaluatorKind, "evaluator")
+
+
 def evaluator_names() -> list[str]:
     """The names of all installed evaluators."""
-    return sorted(entry.name for entry in entry_points(group=ENTRY_POINTS))
+    return _REGISTRY.names()
 
 
 def load_kind(name: str) -> EvaluatorKind:
     """The kind of evaluator of that name."""
-    for entry in entry_points(group=ENTRY_POINTS, name=name):
-        kind = entry.load()
-        if not isinstance(kind, EvaluatorKind):
-            raise InputError(f"The entry point '{name}' of {ENTRY_POINTS} is no EvaluatorKind.")
-        return kind
-    raise UnknownName("evaluator", name, evaluator_names())
+    return _REGISTRY.load(name)
 
 
 def make_evaluator(
