@@ -8,7 +8,7 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.agenta import calls_beside_agenta
+from benchmarks.beside_agenta import calls_beside_agenta
 from benchmarks.environments import episode_speed, live_environments
 from benchmarks.evaluations import evaluated_rows
 from benchmarks.models import episodes_in_flight, few_at_once, many_at_once, model_calls

@@ -147,7 +147,8 @@ class Stage:
         with bridge.install_bridge(context, binding):
             bridge.set_step_callback(context, told.append)
             for words in turns:
-                binding.begin_turn(again=context.awaiting_user)
+                if not context.awaiting_user:
+                    binding.begin_turn()
                 try:
                     turn = context.process_turn(words)
                 except Exception as error:
@@ -211,6 +212,7 @@ def scenes(stage: Stage) -> dict[str, Any]:
                 command(LOOK),
                 use("ask_user", clarification_request="Sure?"),
                 PLAN,
+                command(LOOK),
                 command(CANCEL),
                 *END,
             ],

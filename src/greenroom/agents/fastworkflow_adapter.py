@@ -170,7 +170,11 @@ class FastWorkflowAgent:
                 case "turn":
                     self._resolved = message["resolved"]
                     await self._make_decided(stage)
-                    return writable(message["answer"])
+                    answer = writable(message["answer"])
+                    if not answer.strip() and not stage.over:
+                        self._give_up("its answer is empty")
+                        return None
+                    return answer
                 case _:
                     self._resolved = message["resolved"]
                     self._give_up(message["problem"])

@@ -107,7 +107,10 @@ class Binding:
         self._unresolved = 0
 
     def begin_turn(self, *, again: bool = False) -> None:
-        """The user has spoken; `again`: a turn that failed is begun anew with the same words."""
+        """The user has spoken; `again`: a turn that failed is begun anew with the same words.
+
+        Not for the answer to a question: the turn that asked it goes on.
+        """
         if again:
             self._abandoned += self._made
         else:

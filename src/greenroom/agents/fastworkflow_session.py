@@ -127,7 +127,9 @@ def _take_turn(
     text = _message(words, settings.policy)
     asked = _pending_question(context)
     for attempt in range(TURN_ATTEMPTS):
-        binding.begin_turn(again=attempt > 0 or asked is not None)
+        # An answer to a question goes on with the turn that asked it.
+        if attempt > 0 or asked is None:
+            binding.begin_turn(again=attempt > 0)
         try:
             turn = _turn(context, settings, text)
         except Exception as error:
@@ -139,13 +141,7 @@ def _take_turn(
                 text = f"{asked[0]}\n\nThe user was asked: {asked[1]}\nThe user answered: {words}"
                 asked = None
             continue
-        wire.send(
-            kind="turn",
-            status=str(getattr(turn.status, "value", turn.status)),
-            answer=turn.answer or "",
-            stopped=binding.stopped,
-            resolved=dict(binding.resolved),
-        )
+        wire.send(kind="turn", answer=turn.answer or "", resolved=dict(binding.resolved))
         return
     wire.send(kind="broken", problem=problem, resolved=dict(binding.resolved))
 
