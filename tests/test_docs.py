@@ -110,15 +110,19 @@ def address() -> Generator[Address]:
 
 
 @pytest.fixture
-def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The directory in which a page is followed."""
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path]:
+    """The directory in which a page is followed; what was imported from there is forgotten."""
     directory = tmp_path / "page"
     directory.mkdir()
     monkeypatch.chdir(directory)
     for name in KEYS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "path", [str(directory), *sys.path])
-    return directory
+    known = set(sys.modules)
+    yield directory
+    for name in set(sys.modules) - known:
+        if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(directory)):
+            del sys.modules[name]
 
 
 @pytest.mark.slow

@@ -63,6 +63,15 @@ def first_line(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline()
 
 
+def rest(process: subprocess.Popen[str]) -> tuple[str, str]:
+    """All that is printed until the end, and errors; `communicate` loses what is buffered."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    out, err = process.stdout.read(), process.stderr.read()
+    process.wait(timeout=30)
+    return out, err
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_says_where_it_is_and_ends_cleanly(app: Path, number: signal.Signals) -> None:
@@ -73,7 +82,7 @@ def test_it_says_where_it_is_and_ends_cleanly(app: Path, number: signal.Signals)
         assert told(server, {"messages": HELLO})["content"] == "Hello!"
         assert told(server, {"inputs": {"text": "a"}}, "/shout/invoke") == "A"
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
+        out, err = rest(process)
     assert (process.returncode, err) == (0, "")
     assert f"  {server.address}/support  chat workflow support: Answers customers." in out
     assert f"  {server.address}/shout  workflow shout" in out
