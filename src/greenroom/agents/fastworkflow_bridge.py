@@ -279,7 +279,8 @@ def is_installed() -> bool:
     return bool(_patches)
 
 
-def _patch() -> None:
+def check_entry_points() -> None:
+    """Raise unless this FastWorkflow can be patched."""
     executor = _executor()
     invoke = inspect.getattr_static(executor, "invoke_command", None)
     if invoke is None or not hasattr(executor, "perform_action") or not _takes(executor, 2):
@@ -288,6 +289,12 @@ def _patch() -> None:
             f"invoke_command(chat_session, command). Install a version that is known: "
             f"{KNOWN_VERSIONS}."
         )
+
+
+def _patch() -> None:
+    check_entry_points()
+    executor = _executor()
+    invoke = inspect.getattr_static(executor, "invoke_command")
     agent_module = importlib.import_module(AGENT_MODULE)
     entry = getattr(agent_module, ENTRY_POINT, None)
     bridged = _bridged_invocation(executor.invoke_command, alone=entry is None)

@@ -28,6 +28,7 @@ from typing import Any
 import orjson
 
 from greenroom.agents import fastworkflow_session as session
+from greenroom.agents.fastworkflow_bridge import check_entry_points
 from greenroom.agents.fastworkflow_folders import COMMAND_INFO, place_policy
 from greenroom.agents.fastworkflow_wire import Disconnected, WorkerEnd
 
@@ -110,6 +111,7 @@ def load_fastworkflow(folder: Path, workflow: str, *, trained: bool = False) -> 
     for module in ("workflow_agent", "command_executor", "model_pipeline_training"):
         importlib.import_module(f"fastworkflow.{module}")
     importlib.import_module("greenroom.agents.fastworkflow_models")
+    check_entry_points()
     _place_routers(workflow, trained=trained)
     _warm_up(fastworkflow, workflow)
 
