@@ -19,7 +19,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from benchmarks.measures import Measure
-from greenroom.hosts import LOOPBACK
+from greenroom.util.hosts import LOOPBACK
 
 SECONDS = 2.0
 ROUNDS = 3  # the quickest counts: whatever else the machine does only makes it slower

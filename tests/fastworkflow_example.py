@@ -14,8 +14,8 @@ from typing import Any
 
 import anyio
 
-from greenroom.agents import fastworkflow_worker as worker
-from greenroom.agents.fastworkflow_folders import (
+from greenroom.agents.fastworkflow import worker as worker
+from greenroom.agents.fastworkflow.folders import (
     copy_internal_workflows,
     copy_workflow,
     package_folder,

@@ -32,7 +32,7 @@ from typing import Any
 import pytest
 
 from greenroom.domains import load_domain
-from greenroom.rehearsal import running_server
+from greenroom.model_server import running_server
 from greenroom.store.schema import metadata
 from tests.cli.running import Greenroom
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenroom.errors import InputError
-from greenroom.hosts import address_of, check_host, is_loopback
+from greenroom.util.hosts import address_of, check_host, is_loopback
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])

@@ -9,7 +9,7 @@ from threading import Barrier
 
 import pytest
 
-from greenroom.sqlite_files import use_wal
+from greenroom.util.sqlite_files import use_wal
 
 OPENERS = 8
 

@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 from greenroom.domains.domain import Domain
-from greenroom.rehearsal import running_server
+from greenroom.model_server import running_server
 from greenroom.workflows import Answer, Call, Event, LocalTarget, Workflow, load_workflows
 from tests.agents.fastworkflow_probe import END, PLAN, command, use
 from tests.chat_server import ChatServer, OutOfOrder, running_chat_server, tool_call

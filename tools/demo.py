@@ -10,12 +10,12 @@ import anyio
 from rich.console import Console
 
 from greenroom.benchmark import check_config, play_run, start_run
-from greenroom.files import write_whole
 from greenroom.reports.build import build_report
 from greenroom.reports.comparison import build_comparison, comparison_markdown, print_comparison
 from greenroom.reports.console import print_report
 from greenroom.reports.html import render_html
 from greenroom.store import RunRecord, Store, open_store
+from greenroom.util.files import write_whole
 
 FOLDER = Path("demo")
 DATABASE = f"sqlite:///{FOLDER}/runs.db"

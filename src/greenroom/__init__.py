@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from greenroom._version import __version__
 
 if TYPE_CHECKING:
-    from greenroom.workflows.declare import chat_workflow, workflow
+    from greenroom.workflows.declare.decorators import chat_workflow, workflow
 
 _DECLARING = ("chat_workflow", "workflow")
 

@@ -19,12 +19,12 @@ from typing import Any
 
 import pytest
 
-from greenroom.agents import fastworkflow_training
-from greenroom.agents.fastworkflow_folders import find_workflow
-from greenroom.agents.fastworkflow_training import TrainingResult, TrainingSettings, train
+from greenroom.agents.fastworkflow import training as fastworkflow_training
+from greenroom.agents.fastworkflow.folders import find_workflow
+from greenroom.agents.fastworkflow.training import TrainingResult, TrainingSettings, train
 from greenroom.domains.actions import Action
-from greenroom.domains.caches import CACHE_VARIABLE
 from greenroom.domains.domain import Domain
+from greenroom.util.caches import CACHE_VARIABLE
 from tests.conftest import ROOT
 
 COMMANDS = (
@@ -166,7 +166,7 @@ def allow_time_for_training(items: list[pytest.Item]) -> None:
 def _code_digest() -> str:
     folder = Path(fastworkflow_training.__file__).parent
     digest = sha256()
-    for path in sorted(folder.glob("fastworkflow_training*.py")):
+    for path in sorted(folder.glob("training*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 

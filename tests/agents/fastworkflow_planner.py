@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from greenroom.agents import fastworkflow_session as session
-from greenroom.agents import fastworkflow_worker as worker
-from greenroom.agents.fastworkflow_folders import copy_internal_workflows, copy_workflow
+from greenroom.agents.fastworkflow import session as session
+from greenroom.agents.fastworkflow import worker as worker
+from greenroom.agents.fastworkflow.folders import copy_internal_workflows, copy_workflow
 from tests.conftest import ROOT
 
 

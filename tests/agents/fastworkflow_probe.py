@@ -15,15 +15,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from greenroom.agents import fastworkflow_bridge as bridge
-from greenroom.agents import fastworkflow_session as session
-from greenroom.agents import fastworkflow_worker as worker
-from greenroom.agents.fastworkflow_folders import (
+from greenroom.agents.fastworkflow import fastworkflow_bridge as bridge
+from greenroom.agents.fastworkflow import session as session
+from greenroom.agents.fastworkflow import worker as worker
+from greenroom.agents.fastworkflow.fastworkflow_tool_map import ToolMap
+from greenroom.agents.fastworkflow.folders import (
     copy_internal_workflows,
     copy_workflow,
     find_workflow,
 )
-from greenroom.agents.fastworkflow_tool_map import ToolMap
 from greenroom.domains.domain import load_domain
 
 MARKER = "MARKER-OF-THE-GROUND-TRUTH"

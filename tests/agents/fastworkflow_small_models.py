@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from greenroom.agents.fastworkflow_training_models import choose_models
+from greenroom.agents.fastworkflow.training_models import choose_models
 
 
 def main(folder: Path) -> None:

@@ -16,16 +16,20 @@ import anyio.lowlevel
 import pytest
 
 from greenroom.agents import AgentContext, Setting, Stage
-from greenroom.agents.fastworkflow_adapter import FastWorkflowAgent, Production, open_production
-from greenroom.agents.fastworkflow_folders import find_workflow, package_folder
+from greenroom.agents.fastworkflow.fastworkflow_adapter import (
+    FastWorkflowAgent,
+    Production,
+    open_production,
+)
+from greenroom.agents.fastworkflow.folders import find_workflow, package_folder
 from greenroom.benchmark import check_config, play_run, start_run
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment
 from greenroom.errors import InputError
+from greenroom.model_server import RunningServer, running_server
 from greenroom.models import Completion, ContextWindowExceeded, ModelRequest, ModelSettings
 from greenroom.models.client import ModelClient
 from greenroom.models.purses import Ledger
-from greenroom.rehearsal import RunningServer, running_server
 from greenroom.reports import build_report
 from greenroom.store import EpisodeRecord, open_store
 from greenroom.users import ScriptedUser

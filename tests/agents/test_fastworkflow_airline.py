@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from greenroom.agents.fastworkflow_airline import WORKFLOW_PATH
-from greenroom.agents.fastworkflow_airline.airline_commands import airline
-from greenroom.agents.fastworkflow_airline.airline_parameters import (
+from greenroom.agents.fastworkflow.airline_workflow import WORKFLOW_PATH
+from greenroom.agents.fastworkflow.airline_workflow.airline_commands import airline
+from greenroom.agents.fastworkflow.airline_workflow.airline_parameters import (
     NOT_FOUND,
     Flight,
     Passenger,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from greenroom.agents.fastworkflow_bridge import render_obs_for_agent
+from greenroom.agents.fastworkflow.fastworkflow_bridge import render_obs_for_agent
 from tests.agents.fastworkflow_probe import MARKER
 from tests.conftest import ROOT
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from greenroom.agents.fastworkflow_tool_map import (
+from greenroom.agents.fastworkflow.fastworkflow_tool_map import (
     OPTIONAL_TOOLS,
     ToolMap,
     UnmappedCommand,

@@ -17,11 +17,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.agents import fastworkflow_training as training
-from greenroom.agents import fastworkflow_training_process as process
-from greenroom.agents.fastworkflow_airline import WORKFLOW_PATH as AIRLINE
-from greenroom.agents.fastworkflow_folders import COMMAND_INFO, installed_version, package_folder
-from greenroom.agents.fastworkflow_training import (
+from greenroom.agents.fastworkflow import training as training
+from greenroom.agents.fastworkflow import training_process as process
+from greenroom.agents.fastworkflow.airline_workflow import WORKFLOW_PATH as AIRLINE
+from greenroom.agents.fastworkflow.folders import COMMAND_INFO, installed_version, package_folder
+from greenroom.agents.fastworkflow.training import (
     TrainingResult,
     TrainingSettings,
     find_artifacts,
@@ -31,10 +31,10 @@ from greenroom.agents.fastworkflow_training import (
     training_cache,
     workflow_digest,
 )
-from greenroom.agents.fastworkflow_training_models import choose_models
-from greenroom.agents.fastworkflow_training_process import run_training, synthetic_model
-from greenroom.agents.fastworkflow_training_run import Job, Usage
-from greenroom.agents.fastworkflow_training_utterances import (
+from greenroom.agents.fastworkflow.training_models import choose_models
+from greenroom.agents.fastworkflow.training_process import run_training, synthetic_model
+from greenroom.agents.fastworkflow.training_run import Job, Usage
+from greenroom.agents.fastworkflow.training_utterances import (
     MANNERS,
     Manner,
     answer_of_no_model,
@@ -160,7 +160,7 @@ import sys
 import torch
 from pathlib import Path
 from transformers import AutoModel, AutoTokenizer
-from greenroom.agents.fastworkflow_training_models import make_distilbert
+from greenroom.agents.fastworkflow.training_models import make_distilbert
 
 bert, made = sys.argv[1:]
 make_distilbert(bert, Path(made))

@@ -12,7 +12,7 @@ import pytest
 from greenroom.benchmark import check_config, play_run, start_run
 from greenroom.domains.domain import Domain
 from greenroom.errors import InputError
-from greenroom.rehearsal import RunningServer, running_server
+from greenroom.model_server import RunningServer, running_server
 from greenroom.store import EpisodeRecord, RunRecord, Store, open_store
 
 APP = '''

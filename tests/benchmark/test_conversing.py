@@ -15,7 +15,7 @@ from greenroom.benchmark.config import prepare_run
 from greenroom.benchmark.conversing import OVER, AgentSessions
 from greenroom.domains.domain import Domain
 from greenroom.errors import InputError
-from greenroom.rehearsal import scripted_server
+from greenroom.model_server import scripted_server
 from greenroom.workflows import Answer, Call, Event, LocalTarget
 
 CHANGE = "return_delivered_order_items"

@@ -17,8 +17,8 @@ from greenroom.benchmark import check_config, play_run, reopen_run, start_run
 from greenroom.benchmark.casting import Cast
 from greenroom.benchmark.runner import spent_so_far
 from greenroom.domains.domain import Domain
+from greenroom.model_server import FAULTS, RunningServer, ServerSettings, running_server
 from greenroom.models import BudgetExhausted
-from greenroom.rehearsal import FAULTS, RunningServer, ServerSettings, running_server
 from greenroom.store import EpisodeRecord, RunRecord, Store, Usage, open_store
 from tests.conftest import OFFICIAL_DATA
 from tests.models.stub_server import Reply, answers, fails, running_stub

@@ -20,7 +20,7 @@ import pytest
 
 from greenroom.store import open_store
 from greenroom.workflows import load_workflows
-from greenroom.workflows.serving import create_app, running_app
+from greenroom.workflows.serve import create_app, running_app
 from tests.cli.running import Greenroom, Result
 from tests.conftest import ROOT
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from greenroom.rehearsal import running_server
+from greenroom.model_server import running_server
 from greenroom.store import open_store
 from tests.cli.running import Greenroom
 from tests.domains.small import small_domain

@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from greenroom import chat_workflow
-from greenroom.workflows.serving import create_app, running_app
+from greenroom.workflows.serve import create_app, running_app
 from tests.cli.running import Greenroom
 from tests.workflows.old_apps import old_agenta_app, old_completion_app
 

@@ -8,7 +8,7 @@ import pytest
 from openai import OpenAI
 
 from greenroom.domains.domain import Domain
-from greenroom.rehearsal import running_server
+from greenroom.model_server import running_server
 from tests.cli.running import Greenroom
 from tests.cli.test_serve import started
 

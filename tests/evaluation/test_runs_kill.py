@@ -16,7 +16,7 @@ import pytest
 
 from greenroom.errors import UnknownName
 from greenroom.evaluation import measure_evaluation
-from greenroom.rehearsal import running_server
+from greenroom.model_server import running_server
 from greenroom.store import CellKey, Store, open_store
 from tests.conftest import ROOT
 from tests.domains.small import small_domain

@@ -10,7 +10,7 @@ import pytest
 
 from greenroom.errors import InputError
 from greenroom.evaluation import Evaluated, evaluate_async
-from greenroom.rehearsal import ServerSettings, running_server
+from greenroom.model_server import ServerSettings, running_server
 from greenroom.store import Store, open_store
 from tests.domains.small import small_domain
 from tests.evaluation.evaluating import QUESTIONS, chatting, completing, evaluated, scores

@@ -11,12 +11,12 @@ from greenroom.domains.actions import STOP
 from greenroom.errors import InputError
 from greenroom.evaluation import Evaluated
 from greenroom.evaluation.simulated import Talk, UserUnavailable
+from greenroom.model_server import RunningServer, running_server
 from greenroom.models import BudgetExhausted, ModelUnavailable
-from greenroom.rehearsal import RunningServer, running_server
 from greenroom.store import Store, open_store
 from greenroom.users import ScriptedUser
 from greenroom.workflows import LocalTarget, Workflow, report_usage
-from greenroom.workflows.calls import Answer
+from greenroom.workflows.call.calls import Answer
 from tests.domains.small import small_domain
 from tests.evaluation.evaluating import evaluated
 from tests.workflows.serving import serving

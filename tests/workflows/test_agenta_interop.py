@@ -15,9 +15,9 @@ import pytest
 from greenroom import chat_workflow
 from greenroom.evaluation import evaluate
 from greenroom.workflows import Answer, Call, CallError, Event, Profile
-from greenroom.workflows.discovery import discover
-from greenroom.workflows.opening import call_workflow, open_target
-from greenroom.workflows.serving import create_app, running_app
+from greenroom.workflows.call.discovery import discover
+from greenroom.workflows.call.opening import call_workflow, open_target
+from greenroom.workflows.serve import create_app, running_app
 from tests.cli.running import Greenroom
 from tests.conftest import ROOT
 from tests.workflows.agenta_env import ENVIRONMENT, agenta_python, running_agenta

@@ -14,9 +14,9 @@ import pytest
 from greenroom.errors import InputError
 from greenroom.models.retries import RetryPolicy
 from greenroom.workflows import Call, CallError, Event, Profile, WorkflowUnavailable
-from greenroom.workflows.client import WorkflowClient
-from greenroom.workflows.openai_client import OpenAIWire
-from greenroom.workflows.wires import PlainWire
+from greenroom.workflows.call.client import WorkflowClient
+from greenroom.workflows.call.openai_client import OpenAIWire
+from greenroom.workflows.call.wires import PlainWire
 from tests.workflows.stub_workflow import (
     Stub,
     envelope,
@@ -363,7 +363,7 @@ async def test_a_completion_without_a_message_is_no_answer(stub: Stub) -> None:
 
 
 async def test_openais_key_goes_to_openai_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    from greenroom.workflows.connection import token_variable
+    from greenroom.workflows.call.connection import token_variable
 
     assert token_variable("https://api.openai.com/v1") == "OPENAI_API_KEY"
     assert token_variable("https://api.openai.com.evil.example/v1") == "GREENROOM_TOKEN"

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from greenroom import chat_workflow, workflow
 from greenroom.errors import InputError
-from greenroom.rehearsal import running_server
+from greenroom.model_server import running_server
 from greenroom.workflows import Answer, Call, CallError, Event, LocalTarget, Target, report_usage
-from greenroom.workflows.opening import call_workflow, open_target
-from greenroom.workflows.serving import create_app, running_app
+from greenroom.workflows.call.opening import call_workflow, open_target
+from greenroom.workflows.serve import create_app, running_app
 from tests.domains.small import small_domain
 
 JSON = st.recursive(

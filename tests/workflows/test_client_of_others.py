@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from greenroom.workflows import CallError
-from greenroom.workflows.opening import call_workflow
-from greenroom.workflows.serving import running_app
+from greenroom.workflows.call.opening import call_workflow
+from greenroom.workflows.serve import running_app
 from tests.workflows import agenta_env
 from tests.workflows.old_apps import old_agenta_app, old_completion_app, shaped_app
 

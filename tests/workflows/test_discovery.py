@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from greenroom.errors import GreenroomError, InputError
-from greenroom.rehearsal import running_server
+from greenroom.model_server import running_server
 from greenroom.workflows import WorkflowUnavailable
-from greenroom.workflows.addresses import is_address, parse_address
-from greenroom.workflows.discovery import discover, find_workflow
-from greenroom.workflows.serving import running_app
-from greenroom.workflows.wires import EnvelopeWire, PlainWire
+from greenroom.workflows.call.addresses import is_address, parse_address
+from greenroom.workflows.call.discovery import discover, find_workflow
+from greenroom.workflows.call.wires import EnvelopeWire, PlainWire
+from greenroom.workflows.serve import running_app
 from tests.domains.small import small_domain
 from tests.workflows.old_apps import old_agenta_app, old_completion_app, shaped_app
 from tests.workflows.stub_workflow import Stub, running_stub, says, writes

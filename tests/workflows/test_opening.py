@@ -11,9 +11,9 @@ import pytest
 from greenroom import chat_workflow, workflow
 from greenroom.errors import InputError
 from greenroom.workflows import Answer, Call, Event, LocalTarget, Target
-from greenroom.workflows.as_completion import AsCompletion
-from greenroom.workflows.opening import call_workflow, open_target
-from greenroom.workflows.serving import create_app, running_app
+from greenroom.workflows.call.as_completion import AsCompletion
+from greenroom.workflows.call.opening import call_workflow, open_target
+from greenroom.workflows.serve import create_app, running_app
 
 APP = """
 from greenroom import chat_workflow, workflow

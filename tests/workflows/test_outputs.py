@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
 from greenroom.messages import Message
-from greenroom.workflows.outputs import NotJson, json_value
+from greenroom.workflows.declare.outputs import NotJson, json_value
 
 JSON = st.recursive(
     st.none()

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from greenroom import chat_workflow, workflow
 from greenroom.errors import InputError
 from greenroom.workflows import CallError, report_usage
-from greenroom.workflows.serving import create_app
+from greenroom.workflows.serve import create_app
 from tests.workflows.serving import HELLO, Server, serving, told
 
 

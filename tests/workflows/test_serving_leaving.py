@@ -13,8 +13,8 @@ import anyio
 import pytest
 
 from greenroom import chat_workflow, workflow
-from greenroom.workflows.serving.exchange import ClientLeft
-from greenroom.workflows.serving.leaving import unless_client_leaves
+from greenroom.workflows.serve.disconnect import unless_client_leaves
+from greenroom.workflows.serve.exchange import ClientLeft
 from tests.workflows.serving import HELLO, Server, serving, told
 
 SECONDS = 30.0

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom import chat_workflow, workflow
-from greenroom.workflows.serving.encoding import MOST_LEVELS, NotUnderstood, decode, encode
-from greenroom.workflows.serving.traces import trace_of
+from greenroom.workflows.serve.encoding import MOST_LEVELS, NotUnderstood, decode, encode
+from greenroom.workflows.serve.traces import trace_of
 from tests.workflows.serving import HELLO, Server, serving, told
 
 MEGABYTE = 1 << 20

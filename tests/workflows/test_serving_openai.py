@@ -10,7 +10,7 @@ from openai import BadRequestError, InternalServerError, NotFoundError, OpenAI
 
 from greenroom import chat_workflow, workflow
 from greenroom.workflows import report_usage
-from greenroom.workflows.serving.openai_routes import as_one_message
+from greenroom.workflows.serve.openai_routes import as_one_message
 from tests.workflows.serving import HELLO, Server, serving
 
 TOOL: Any = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}

@@ -14,7 +14,7 @@ from schemathesis.specs.openapi import checks as specific_checks
 
 from greenroom import chat_workflow, workflow
 from greenroom.messages import Message
-from greenroom.workflows.serving import create_app
+from greenroom.workflows.serve import create_app
 
 EXAMPLES = 25
 

@@ -9,7 +9,7 @@ import pytest
 
 from greenroom import workflow
 from greenroom.errors import InputError
-from greenroom.workflows.serving import create_app, running_app, served
+from greenroom.workflows.serve import create_app, running_app, served
 from tests.workflows.serving import Server
 
 

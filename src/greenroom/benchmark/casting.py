@@ -11,7 +11,6 @@ import anyio
 
 from greenroom.agents import AgentContext, AgentStrategy
 from greenroom.benchmark.config import RunConfig
-from greenroom.domains.caches import cache_root
 from greenroom.domains.environment import SimulatedUser
 from greenroom.errors import InputError
 from greenroom.models import (
@@ -32,6 +31,7 @@ from greenroom.models.local import LocalModel
 from greenroom.models.prices import Prices
 from greenroom.models.purses import Ledger
 from greenroom.users import UserContext, UserStrategy, find_user_strategy
+from greenroom.util.caches import cache_root
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from asyncio import Runner
 
     from greenroom.store import TestSetVersion
-    from greenroom.workflows.calls import Answer, Event
-    from greenroom.workflows.conversation import Conversation
+    from greenroom.workflows.call.calls import Answer, Event
+    from greenroom.workflows.call.conversation import Conversation
 
 HELP = """\
 /save TESTSET  keep the conversation as a row of a test set
@@ -64,8 +64,8 @@ def chat(
     """
     import asyncio
 
-    from greenroom.workflows.conversation import Conversation, new_session
-    from greenroom.workflows.opening import open_target
+    from greenroom.workflows.call.conversation import Conversation, new_session
+    from greenroom.workflows.call.opening import open_target
 
     with asyncio.Runner() as runner:
         target = runner.run(open_target(workflow, model=model))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from greenroom.errors import InputError
 
 if TYPE_CHECKING:
-    from greenroom.workflows.calls import Profile
+    from greenroom.workflows.call.calls import Profile
 
 
 def parse_pairs(option: str, pairs: Sequence[str], schema: Any) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def parse_pairs(option: str, pairs: Sequence[str], schema: Any) -> dict[str, Any
 
     Where the schema says nothing, what is JSON counts as JSON and the rest as text.
     """
-    from greenroom.workflows.json_values import mapping
+    from greenroom.util.json_values import mapping
 
     properties = mapping(mapping(schema).get("properties"))
     values: dict[str, Any] = {}
@@ -34,7 +34,7 @@ def parse_pairs(option: str, pairs: Sequence[str], schema: Any) -> dict[str, Any
 
 def read_value(name: str, text: str, schema: Any) -> Any:
     """The value of an input: text where that is allowed, otherwise JSON."""
-    from greenroom.workflows.examples import kind_of
+    from greenroom.workflows.call.examples import kind_of
 
     kind = kind_of(schema)
     if kind == "anything" or "string" in kind or kind.startswith("one of"):
@@ -66,7 +66,7 @@ def line_inputs(line: str, profile: Profile, given: dict[str, Any]) -> dict[str,
 
 def missing_inputs(profile: Profile, given: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The inputs that are needed and not given yet, with their schemas."""
-    from greenroom.workflows.examples import needed_inputs
+    from greenroom.workflows.call.examples import needed_inputs
 
     return {name: one for name, one in needed_inputs(profile).items() if name not in given}
 

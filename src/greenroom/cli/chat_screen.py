@@ -15,7 +15,7 @@ from greenroom.cli.output import console
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from greenroom.workflows.calls import Answer, Event
+    from greenroom.workflows.call.calls import Answer, Event
 
 _LONGEST_RESULT = 300
 
@@ -93,7 +93,7 @@ class Screen:
 
     def _message(self, message: Any) -> None:
         from greenroom.messages import is_message, text_of
-        from greenroom.workflows.json_values import listing, mapping
+        from greenroom.util.json_values import listing, mapping
 
         streamed, self._streamed = self._streamed, ""
         if not is_message(message):

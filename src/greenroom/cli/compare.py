@@ -11,7 +11,7 @@ import typer
 from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json
 from greenroom.errors import InputError
-from greenroom.files import write_whole
+from greenroom.util.files import write_whole
 
 if TYPE_CHECKING:
     from greenroom.store import RunRecord

@@ -18,9 +18,9 @@ def list_packs(json: Json = False) -> None:
     """List the packs at hand: what ships with Greenroom and what was pulled."""
     from rich.table import Table
 
-    from greenroom.domains.caches import pack_cache, pulled_packs
     from greenroom.domains.packs import Pack, load_pack
     from greenroom.domains.plugins import domain_names, find_plugin
+    from greenroom.util.caches import pack_cache, pulled_packs
 
     packs: list[tuple[str, Pack]] = []
     for name in domain_names():

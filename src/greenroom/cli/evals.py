@@ -153,8 +153,8 @@ def export(
     ] = None,
 ) -> None:
     """Export an evaluation: JSON with all results, a result per line, Markdown or JUnit XML."""
-    from greenroom.files import write_whole
     from greenroom.store import open_store
+    from greenroom.util.files import write_whole
 
     store = open_store()
     text = _rendered(store, store.evaluations.find(evaluation), format)
@@ -211,7 +211,7 @@ def _rendered(store: Store, evaluation: EvaluationRecord, form: Format) -> str:
     from greenroom.evaluation.markdown import render_evaluation_markdown
     from greenroom.evaluation.report import exported_results, report_evaluation, report_facts
     from greenroom.reports.json_report import plain
-    from greenroom.store.raw_json import raw_text
+    from greenroom.util.raw_json import raw_text
 
     if form is Format.jsonl:
         return "".join(f"{raw_text(one)}\n" for one in exported_results(store, evaluation))

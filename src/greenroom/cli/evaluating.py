@@ -11,7 +11,7 @@ import typer
 
 from greenroom.cli.output import console, print_json, progress
 from greenroom.cli.playing import OUT_OF_BUDGET
-from greenroom.files import write_whole
+from greenroom.util.files import write_whole
 
 if TYPE_CHECKING:
     from greenroom.evaluation import EvaluationReport, PreparedEvaluation

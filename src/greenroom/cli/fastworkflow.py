@@ -14,7 +14,7 @@ from greenroom.cli.options import Env, Json
 from greenroom.cli.output import console, print_json
 
 if TYPE_CHECKING:
-    from greenroom.agents.fastworkflow_training import TrainingResult
+    from greenroom.agents.fastworkflow.training import TrainingResult
 
 app = typer.Typer(
     help="Train the intent models of FastWorkflow workflows, and list them.", no_args_is_help=True
@@ -80,9 +80,9 @@ def train(
     Nothing is written into the workflow's folder. The models are kept in Greenroom's cache, and
     runs with --agent-strategy fastworkflow use them.
     """
-    from greenroom.agents.fastworkflow_folders import find_workflow
-    from greenroom.agents.fastworkflow_training import TrainingSettings
-    from greenroom.agents.fastworkflow_training import train as train_models
+    from greenroom.agents.fastworkflow.folders import find_workflow
+    from greenroom.agents.fastworkflow.training import TrainingSettings
+    from greenroom.agents.fastworkflow.training import train as train_models
 
     settings = TrainingSettings(
         tiny_model=tiny_model,
@@ -117,7 +117,7 @@ def list_models(json: Json = False) -> None:
     """List what was trained, and whether it still fits its workflow and FastWorkflow."""
     from rich.table import Table
 
-    from greenroom.agents.fastworkflow_training import trained_models
+    from greenroom.agents.fastworkflow.training import trained_models
 
     rows = [_row(result) for result in trained_models()]
     if json:
@@ -149,7 +149,7 @@ def _quality(result: TrainingResult) -> str:
 
 
 def _row(result: TrainingResult) -> dict[str, Any]:
-    from greenroom.agents.fastworkflow_training import fits
+    from greenroom.agents.fastworkflow.training import fits
 
     return {
         **result.model_dump(mode="json"),

@@ -11,8 +11,8 @@ from greenroom.cli.output import console, print_json
 from greenroom.errors import InputError
 
 if TYPE_CHECKING:
-    from greenroom.workflows.calls import Profile
-    from greenroom.workflows.discovery import Found
+    from greenroom.workflows.call.calls import Profile
+    from greenroom.workflows.call.discovery import Found
 
 Workflow = Annotated[
     str,
@@ -53,9 +53,9 @@ def inspect(workflow: Workflow, model: Model = None, json: Json = False) -> None
 def _found(workflow: str, model: str | None) -> list[Found]:
     import anyio
 
-    from greenroom.workflows.addresses import is_address
-    from greenroom.workflows.discovery import Found, find_workflow
-    from greenroom.workflows.loading import load_workflows
+    from greenroom.workflows.call.addresses import is_address
+    from greenroom.workflows.call.discovery import Found, find_workflow
+    from greenroom.workflows.call.loading import load_workflows
 
     if model is not None and not is_address(workflow):
         raise InputError(f"A model is named for an address, and '{workflow}' is none.")
@@ -124,7 +124,7 @@ def _rows(profile: Profile) -> dict[str, str]:
 def _listed(schema: Any, defaults: dict[str, Any]) -> str:
     import orjson
 
-    from greenroom.workflows.json_values import mapping
+    from greenroom.util.json_values import mapping
 
     properties = mapping(mapping(schema).get("properties"))
     texts = [
@@ -136,13 +136,13 @@ def _listed(schema: Any, defaults: dict[str, Any]) -> str:
 
 
 def _kind(schema: Any) -> str:
-    from greenroom.workflows.examples import kind_of
+    from greenroom.workflows.call.examples import kind_of
 
     return "not told" if schema is None else kind_of(schema)
 
 
 def _tries(found: Found) -> list[str]:
-    from greenroom.workflows.examples import curl_line
+    from greenroom.workflows.call.examples import curl_line
 
     address = found.profile.address
     if found.profile.interface == "local":

@@ -10,7 +10,7 @@ import typer
 from greenroom.cli.options import Data, Env, Split
 
 if TYPE_CHECKING:
-    from greenroom.rehearsal import RunningServer
+    from greenroom.model_server import RunningServer
 
 
 def register(app: typer.Typer) -> None:
@@ -57,7 +57,7 @@ def model_server(
     GREENROOM_TOKEN set, requests need it as a bearer token.
     """
     from greenroom.domains.domain import load_domain
-    from greenroom.rehearsal import (
+    from greenroom.model_server import (
         FAULTS,
         TOKEN_VARIABLE,
         ServerSettings,

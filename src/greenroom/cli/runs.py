@@ -12,7 +12,7 @@ import typer
 from greenroom.cli.options import Json, Run
 from greenroom.cli.output import console, print_json
 from greenroom.cli.watch import watch
-from greenroom.files import write_whole
+from greenroom.util.files import write_whole
 
 if TYPE_CHECKING:
     from greenroom.reports.report import Report

@@ -81,9 +81,9 @@ def serve(
     With GREENROOM_TOKEN set, requests need it as a bearer token.
     """
     from greenroom.errors import InputError
-    from greenroom.hosts import TOKEN_VARIABLE, check_host
+    from greenroom.util.hosts import TOKEN_VARIABLE, check_host
     from greenroom.workflows import load_workflows
-    from greenroom.workflows.serving import create_app, serve_until_stopped
+    from greenroom.workflows.serve import create_app, serve_until_stopped
 
     token = os.environ.get(TOKEN_VARIABLE) or None
     check_host(host, token)

@@ -249,7 +249,7 @@ def _print_rows(store: Store, version: TestSetVersion, wanted: str) -> None:
 
 
 def _shortened(row: dict[str, Any]) -> str:
-    from greenroom.store.raw_json import raw_text
+    from greenroom.util.raw_json import raw_text
 
     text = raw_text(row)
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]} ..."

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from greenroom.domains.caches import pulled_pack
 from greenroom.domains.packs import Pack, load_pack
 from greenroom.errors import DataError
 from greenroom.registry import Registry
+from greenroom.util.caches import pulled_pack
 
 if TYPE_CHECKING:
     from greenroom.domains.tools import Toolset

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 from greenroom.evaluation.gates import GateResult
 from greenroom.evaluation.report_texts import cell_name
 from greenroom.store import EvaluationRecord, ResultRecord, ScoreRecord
-from greenroom.store.raw_json import raw_text
+from greenroom.util.raw_json import raw_text
 
 _LONGEST = 4_000
 # What XML 1.0 has no characters for.

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
-from greenroom.domains.caches import cache_root
 from greenroom.domains.environment import SimulatedUser
 from greenroom.errors import InputError
 from greenroom.evaluation.config import EvaluationConfig
@@ -25,6 +24,7 @@ from greenroom.models import (
 from greenroom.models.local import PROVIDER as LOCAL
 from greenroom.models.local import LocalModel
 from greenroom.users import UserContext, UserStrategy, find_user_strategy
+from greenroom.util.caches import cache_root
 
 
 @dataclass

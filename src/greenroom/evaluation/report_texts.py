@@ -9,7 +9,7 @@ from greenroom.evaluation.aggregates import EvaluationFigures, EvaluatorFigures
 from greenroom.evaluation.report import EvaluationReport
 from greenroom.reports.texts import NOTHING, decimal, interval, money, percent, plural
 from greenroom.store import EvaluationRecord
-from greenroom.store.raw_json import raw_text
+from greenroom.util.raw_json import raw_text
 
 SCORE_HEADINGS = ("Evaluator", "Mean", "Interval", "Passed", "Interval", "Scored")
 PURSES = {"agent": "workflow", "user": "simulated users", "judge": "judges"}

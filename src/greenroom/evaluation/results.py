@@ -18,8 +18,8 @@ from greenroom.evaluation.running import run_evaluation
 from greenroom.evaluation.runs import start_evaluation
 from greenroom.reports.texts import one_line
 from greenroom.store import EvaluationRecord, ResultRecord, Store, open_store
-from greenroom.workflows.local import LocalTarget
-from greenroom.workflows.workflow import Workflow
+from greenroom.workflows.call.local import LocalTarget
+from greenroom.workflows.declare.workflow import Workflow
 
 _LONGEST = 120
 

@@ -16,10 +16,10 @@ from greenroom.evaluation.simulated import Brief, read_brief
 from greenroom.evaluation.test_sets import Roles, column_roles, row_expected
 from greenroom.messages import is_message, last_assistant_message, messages_of, text_of
 from greenroom.store import ColumnKind, ColumnRecord, chat_of, decoded
-from greenroom.store.raw_json import raw_text, raw_value
-from greenroom.workflows.calls import Profile
-from greenroom.workflows.examples import kind_of
-from greenroom.workflows.json_values import listing, mapping
+from greenroom.util.json_values import listing, mapping
+from greenroom.util.raw_json import raw_text, raw_value
+from greenroom.workflows.call.calls import Profile
+from greenroom.workflows.call.examples import kind_of
 
 MESSAGES = "messages"
 GOAL = "goal"

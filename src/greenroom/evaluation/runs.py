@@ -29,11 +29,11 @@ from greenroom.evaluation.test_sets import find_version, import_file
 from greenroom.evaluation.test_sets.files import FORMATS
 from greenroom.store import EvaluationRecord, Store, TestSetVersion
 from greenroom.users import UserStrategy
-from greenroom.workflows.addresses import is_address
-from greenroom.workflows.as_completion import AsCompletion
-from greenroom.workflows.calls import Profile, Target
-from greenroom.workflows.json_values import mapping
-from greenroom.workflows.opening import open_target
+from greenroom.util.json_values import mapping
+from greenroom.workflows.call.addresses import is_address
+from greenroom.workflows.call.as_completion import AsCompletion
+from greenroom.workflows.call.calls import Profile, Target
+from greenroom.workflows.call.opening import open_target
 
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 

@@ -11,9 +11,9 @@ from greenroom.domains.environment import SimulatedUser
 from greenroom.errors import InputError
 from greenroom.messages import last_assistant_message, messages_of, text_of
 from greenroom.models import BudgetExhausted, ModelError
-from greenroom.store.raw_json import raw_text
-from greenroom.workflows.calls import Answer, Call
-from greenroom.workflows.conversation import new_session
+from greenroom.util.raw_json import raw_text
+from greenroom.workflows.call.calls import Answer, Call
+from greenroom.workflows.call.conversation import new_session
 
 
 @dataclass(frozen=True)

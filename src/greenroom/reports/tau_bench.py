@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from greenroom.files import write_whole
 from greenroom.reports.tau_bench_reader import OwnInfo, read_tau_bench
 from greenroom.store.records import ActionRecord, EpisodeRecord, RunRecord
 from greenroom.trajectories import RESPOND, SpokenStep, write_conversation
+from greenroom.util.files import write_whole
 
 __all__ = ["read_tau_bench", "result_file_name", "tau_bench_rows", "write_tau_bench"]
 

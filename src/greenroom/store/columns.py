@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, cast
 
 from greenroom.messages import is_message
-from greenroom.store.raw_json import raw_value
 from greenroom.store.records import Record
+from greenroom.util.raw_json import raw_value
 
 ColumnKind = Literal["chat", "message", "text", "number", "boolean", "json", "mixed", "empty"]
 """What all values of a column that hold anything have in common.

@@ -14,7 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from greenroom.errors import InputError
-from greenroom.sqlite_files import use_wal
+from greenroom.util.sqlite_files import use_wal
 
 URL_VARIABLE = "GREENROOM_DATABASE_URL"
 BUSY_SECONDS = 30

@@ -16,10 +16,10 @@ from greenroom.store.evaluation_records import (
     ScoreSummary,
 )
 from greenroom.store.leases import LeaseOwner, Leases, is_held
-from greenroom.store.raw_json import raw_text, raw_value
 from greenroom.store.records import RunStatus, Usage
 from greenroom.store.schema import evaluation_attempts, evaluation_results, evaluations
 from greenroom.store.usages import usage_from, usage_text
+from greenroom.util.raw_json import raw_text, raw_value
 
 CellKey = tuple[int, int]
 """A row's position and a repeat."""

@@ -30,8 +30,8 @@ from greenroom.errors import InputError, UnknownName
 from greenroom.store.columns import ColumnRecord, ColumnTally
 from greenroom.store.database import insert_into, transaction
 from greenroom.store.evaluation_records import TestSetVersion
-from greenroom.store.raw_json import raw_text, raw_value
 from greenroom.store.schema import evaluations, test_set_rows, test_set_versions, test_sets
+from greenroom.util.raw_json import raw_text, raw_value
 
 Row = Mapping[str, Any]
 """A row of a test set: values by column."""

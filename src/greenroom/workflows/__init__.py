@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from greenroom.workflows.calls import (
+from greenroom.workflows.call.calls import (
     IS_CHAT,
     Answer,
     Call,
@@ -13,15 +13,15 @@ from greenroom.workflows.calls import (
     Target,
     WorkflowUnavailable,
 )
-from greenroom.workflows.client import WorkflowClient
-from greenroom.workflows.declare import chat_workflow, workflow
-from greenroom.workflows.discovery import discover
-from greenroom.workflows.loading import load_workflows
-from greenroom.workflows.local import LocalTarget
-from greenroom.workflows.opening import call_workflow, open_target
-from greenroom.workflows.problems import InvalidCall
-from greenroom.workflows.usage import report_usage
-from greenroom.workflows.workflow import Workflow
+from greenroom.workflows.call.client import WorkflowClient
+from greenroom.workflows.call.discovery import discover
+from greenroom.workflows.call.loading import load_workflows
+from greenroom.workflows.call.local import LocalTarget
+from greenroom.workflows.call.opening import call_workflow, open_target
+from greenroom.workflows.declare.decorators import chat_workflow, workflow
+from greenroom.workflows.declare.problems import InvalidCall
+from greenroom.workflows.declare.usage import report_usage
+from greenroom.workflows.declare.workflow import Workflow
 
 __all__ = [
     "IS_CHAT",

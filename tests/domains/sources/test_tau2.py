@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from greenroom.domains.caches import CACHE_VARIABLE, pack_cache, pulled_packs
 from greenroom.domains.domain import load_domain
 from greenroom.domains.packs import load_pack
-from greenroom.domains.sources import pull_tau2, tau2, wheels
+from greenroom.domains.sources import pull_tau2, tau2
 from greenroom.errors import DataError, InputError
+from greenroom.util import wheels
+from greenroom.util.caches import CACHE_VARIABLE, pack_cache, pulled_packs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

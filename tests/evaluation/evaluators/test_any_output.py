@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from greenroom.store.raw_json import raw_text, raw_value
+from greenroom.util.raw_json import raw_text, raw_value
 from tests.evaluation.evaluators.scoring import score
 
 pytestmark = pytest.mark.slow

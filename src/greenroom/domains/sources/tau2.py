@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from greenroom.domains.caches import pack_cache
 from greenroom.domains.pack_writer import check_destination, pack_in_memory, write_pack
 from greenroom.domains.packs import Pack, PackInfo
 from greenroom.domains.sources.tables import checked_table
 from greenroom.domains.sources.tau2_tasks import parse_tau2_tasks
-from greenroom.domains.sources.wheels import Requirement, Wheel, download_wheel, open_wheel
 from greenroom.errors import DataError
+from greenroom.util.caches import pack_cache
+from greenroom.util.wheels import Requirement, Wheel, download_wheel, open_wheel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from greenroom.store.raw_json import raw_value
+from greenroom.util.raw_json import raw_value
 
 
 def same(output: Any, expected: Any) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-from greenroom.store.raw_json import raw_value
+from greenroom.util.raw_json import raw_value
 
 _BLOCK = re.compile(r"```(?:json)?[ \t]*\r?\n(.*?)```", re.DOTALL | re.IGNORECASE)
 _MOST_CANDIDATES = 200

@@ -35,7 +35,7 @@ from greenroom.models.types import (
     ModelRequest,
     ModelSettings,
 )
-from greenroom.store.raw_json import raw_text
+from greenroom.util.raw_json import raw_text
 
 RETRIES = 2
 """How often an answer that cannot be read is asked for again."""

@@ -15,7 +15,7 @@ from greenroom.evaluation.evaluators.paths import NotThere, Path, parse_path, pi
 from greenroom.evaluation.evaluators.types import Case, Missed, Unscored
 from greenroom.messages import last_assistant_message, messages_of, text_of
 from greenroom.store import chat_of, decoded
-from greenroom.store.raw_json import raw_text
+from greenroom.util.raw_json import raw_text
 
 NO_EXPECTED = "the row has no expected output"
 

@@ -28,7 +28,7 @@ from greenroom.evaluation.evaluators.types import (
     plain_kind,
     verdict,
 )
-from greenroom.store.raw_json import raw_value
+from greenroom.util.raw_json import raw_value
 
 
 def _listed(value: Any) -> Any:

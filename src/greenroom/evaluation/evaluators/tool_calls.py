@@ -19,7 +19,7 @@ from greenroom.evaluation.evaluators.types import (
 )
 from greenroom.messages import messages_of
 from greenroom.store import decoded
-from greenroom.store.raw_json import raw_value
+from greenroom.util.raw_json import raw_value
 
 ToolUse = dict[str, Any]
 """A call as it is compared: `name` and `arguments`."""

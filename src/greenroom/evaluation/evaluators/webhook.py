@@ -23,7 +23,7 @@ from greenroom.evaluation.evaluators.types import (
     Unscored,
 )
 from greenroom.models.retries import RetryPolicy
-from greenroom.store.raw_json import raw_text
+from greenroom.util.raw_json import raw_text
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from greenroom.errors import DataError, InputError
-from greenroom.store.raw_json import raw_text
+from greenroom.util.raw_json import raw_text
 
 _LARGEST_CELL = 2**30
 _BYTE_ORDER_MARK = "\ufeff"

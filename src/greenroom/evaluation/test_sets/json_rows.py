@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from greenroom.errors import DataError
-from greenroom.store.raw_json import raw_text
+from greenroom.util.raw_json import raw_text
 
 _ROWS = "rows"
 _BLANKS = " \t\n\r"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from greenroom.errors import InputError
 from greenroom.evaluation.test_sets.files import format_of, read_rows, written
-from greenroom.files import write_whole
 from greenroom.store import Row, Store, TestSetVersion
 from greenroom.store.test_sets import VERSION_MARK
+from greenroom.util.files import write_whole
 
 
 def import_file(

@@ -1,0 +1,1 @@
+"""The fastworkflow agent: adapter, bridge, tool map, workers and training."""

@@ -1,0 +1,316 @@
+"""The fastworkflow agent: a FastWorkflow session drives the episode and steps from within.
+
+The session lives in a worker process, which resolves commands and asks for what it needs: a model's
+answer, a step of the environment. Both happen here, so the agent's purse, the limits and the
+environment are the same as for every other agent. What FastWorkflow answers, and what it asks the
+user, is said to the user.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from greenroom.agents.conversation import flag, writable
+from greenroom.agents.fastworkflow.fastworkflow_tool_map import ToolMap
+from greenroom.agents.fastworkflow.folders import find_workflow, installed_version
+from greenroom.agents.fastworkflow.workers import Worker, Workers, prepare_workers
+from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Setting, Stage
+from greenroom.domains.actions import Action, respond
+from greenroom.errors import InputError
+from greenroom.models import Completion, ContextWindowExceeded, ModelRequest
+
+BRIDGES: Final = ("internal", "decision-only")
+
+OPTIONS: Final = {
+    "workflow_path": "the folder of your own workflow (default: the one that comes along)",
+    "bridge": "internal: commands step the environment; decision-only: they are planned, and "
+    "stepped when the turn has ended, for debugging (default internal)",
+    "tool_map": "a JSON file with the command for each tool whose command has another name",
+    "planner_model": "the model that plans and sums up (default: the agent's)",
+    "extraction_model": "the model that extracts parameters (default: the agent's)",
+    "reasoning": "0 leaves out the reasoning before plans and answers (default 1)",
+    "partial": "1 plays with a workflow that has no command for some of the tools (default 0)",
+    "intent_models": "0 does without trained intent models even where there are some (default 1)",
+}
+
+MODEL_OPTIONS: Final = {"planner": "planner_model", "extraction": "extraction_model"}
+"""Which option names the model of a role; the agent's role has the run's own model."""
+
+_UNTRAINED: Final = "none: only exact command names are understood"
+_ADVICE: Final = ("Check your command name", "or type", "Choose the correct")
+_LONGEST_REASON: Final = 120
+_RESOLUTIONS: Final = ("exact", "close name", "intent model", "parameter extraction", "failed")
+
+
+@dataclass
+class Production:
+    """What the fastworkflow agents of a run share."""
+
+    workers: Workers
+    tool_infos: list[dict[str, Any]]
+    tool_map: dict[str, str]
+    workflow: Path
+    max_steps: int
+    facts: dict[str, str] = field(default_factory=dict[str, str])
+
+
+async def open_production(setting: Setting) -> Production:
+    """Load FastWorkflow and check that the workflow has a command for every tool."""
+    version = installed_version()
+    workflow = find_workflow(setting.env, setting.options.get("workflow_path"))
+    tool_map = _tool_map(setting.options.get("tool_map"))
+    checked = ToolMap(setting.tool_infos, tool_map)
+    artifacts = _trained(workflow) if _on(setting.options, "intent_models") else None
+    workers = prepare_workers(workflow, artifacts)
+    try:
+        await workers.load()
+        if not flag(setting.options, "partial"):
+            checked.check(workers.commands, workflow.name)
+    except BaseException:
+        workers.close()
+        raise
+    facts = {
+        "FastWorkflow": version,
+        "workflow": workflow.name,
+        "bridge": setting.options.get("bridge", BRIDGES[0]),
+        "intent models": "trained" if workers.trained else _UNTRAINED,
+    }
+    return Production(workers, setting.tool_infos, tool_map, workflow, setting.max_steps, facts)
+
+
+@asynccontextmanager
+async def prepare(setting: Setting) -> AsyncGenerator[Production]:
+    """A production for as long as the block runs."""
+    production = await open_production(setting)
+    try:
+        yield production
+    finally:
+        production.workers.close()
+
+
+class FastWorkflowAgent:
+    """Plays an episode through a FastWorkflow session."""
+
+    def __init__(self, context: AgentContext) -> None:
+        assert context.model is not None, "a strategy that needs a model was made without one"
+        assert isinstance(context.shared, Production), "the strategy was not prepared"
+        self.messages: list[dict[str, Any]] = []
+        self.facts = context.shared.facts
+        self._production = context.shared
+        self._models = {"agent": context.model, **context.role_models}
+        self._options = context.options
+        self._session = f"{context.task_index}-{context.trial}-{uuid4().hex[:8]}"
+        self._resolved: Mapping[str, int] = {}
+        self._asked: dict[str, _RoleUsage] = defaultdict(_RoleUsage)
+        self._refused: Counter[str] = Counter()
+        self._decided: list[Action] = []
+        self._too_long: ContextWindowExceeded | None = None
+
+    @property
+    def tallies(self) -> dict[str, dict[str, float | None]]:
+        """What is counted beyond the usual: for the report."""
+        return {
+            "commands resolved": {
+                how: self._resolved[how] for how in _RESOLUTIONS if how in self._resolved
+            },
+            "commands not executed": dict(self._refused),
+            "model calls": {role: used.calls for role, used in self._asked.items()},
+            "model tokens": {role: used.tokens for role, used in self._asked.items()},
+            "model cost": {role: used.cost for role, used in self._asked.items()},
+        }
+
+    async def play(self, stage: Stage) -> None:
+        self.messages = [
+            {"role": "system", "content": stage.policy},
+            {"role": "user", "content": stage.opening},
+        ]
+        async with self._production.workers.worker() as worker:
+            await worker.send(
+                session=self._session,
+                policy=stage.policy,
+                tool_infos=self._production.tool_infos,
+                tool_map=self._production.tool_map,
+                decision_only=self._options.get("bridge") == BRIDGES[1],
+                reasoning=_on(self._options, "reasoning"),
+                trained=self._production.workers.trained,
+                max_iterations=self._production.max_steps,
+            )
+            await worker.receive()  # it is ready
+            words = stage.opening
+            while not stage.over:
+                answer = await self._turn(worker, stage, words)
+                if stage.over or answer is None:
+                    return
+                words = await self._say(stage, answer)
+
+    async def _turn(self, worker: Worker, stage: Stage, words: str) -> str | None:
+        """What the agent wants to say after the user's words; None where it has given up."""
+        self._too_long = None
+        await worker.send(words=words)
+        while True:
+            message = await worker.receive()
+            match message["kind"]:
+                case "model":
+                    await worker.send(**await self._answer(message))
+                case "step":
+                    await worker.send(**await self._step(stage, message["action"]))
+                case "decision":
+                    self._decided.append(_action(message["action"]))
+                case "refused":
+                    self._note_refusal(message["command"], message["problem"])
+                case "turn":
+                    self._resolved = message["resolved"]
+                    await self._make_decided(stage)
+                    answer = writable(message["answer"])
+                    if not answer.strip() and not stage.over:
+                        self._give_up("its answer is empty")
+                        return None
+                    return answer
+                case _:
+                    self._resolved = message["resolved"]
+                    self._give_up(message["problem"])
+                    return None
+
+    async def _answer(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        role = message["role"]
+        model = self._models.get(role, self._models["agent"])
+        request = ModelRequest(messages=message["messages"], stop=message.get("stop"))
+        try:
+            completion = await model.complete(request)
+        except ContextWindowExceeded as problem:
+            # FastWorkflow shortens its trajectory and asks again.
+            self._too_long = problem
+            return {"kind": "context_window", "problem": str(problem)}
+        self._asked[role].add(completion)
+        return {
+            "kind": "completion",
+            "text": completion.text,
+            "finish_reason": completion.finish_reason,
+            "prompt_tokens": completion.prompt_tokens,
+            "completion_tokens": completion.completion_tokens,
+        }
+
+    async def _step(self, stage: Stage, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        if stage.over:
+            return {"observation": "The conversation is over.", "done": True}
+        action = _action(wanted)
+        call_id = f"call_{len(self.messages)}"
+        function = {"name": action.name, "arguments": orjson.dumps(action.kwargs).decode()}
+        self.messages.append(
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": call_id, "type": "function", "function": function}],
+            }
+        )
+        observation = await stage.step(action)
+        self.messages.append(
+            {
+                "role": "tool",
+                "tool_call_id": call_id,
+                "name": action.name,
+                "content": observation,
+            }
+        )
+        return {"observation": observation, "done": stage.over}
+
+    async def _make_decided(self, stage: Stage) -> None:
+        decided, self._decided = self._decided, []
+        for action in decided:
+            if stage.over:
+                return
+            await self._step(stage, {"name": action.name, "arguments": action.kwargs})
+
+    async def _say(self, stage: Stage, answer: str) -> str:
+        self.messages.append({"role": "assistant", "content": answer})
+        words = await stage.step(respond(answer))
+        self.messages.append({"role": "user", "content": words})
+        return words
+
+    def _note_refusal(self, command: str, problem: str) -> None:
+        lines = [line.strip() for line in problem.splitlines() if line.strip()]
+        # FastWorkflow says first that, and last why; its advice how to go on is the same always.
+        reasons = [line for line in lines if not line.startswith(_ADVICE)]
+        why = reasons[-1] if reasons else "not understood"
+        name = command.split(maxsplit=1)[0] if command.strip() else "(nothing)"
+        self._refused[f"{name}: {why}"[:_LONGEST_REASON]] += 1
+        self.messages.append(
+            {"role": "system", "content": f"FastWorkflow did not execute '{command}': {problem}"}
+        )
+
+    def _give_up(self, problem: str) -> None:
+        if self._too_long is not None:
+            raise self._too_long
+        self.messages.append({"role": "system", "content": f"FastWorkflow gave up: {problem}"})
+
+
+@dataclass
+class _RoleUsage:
+    calls: int = 0
+    tokens: int = 0
+    cost: float | None = 0.0
+
+    def add(self, completion: Completion) -> None:
+        self.calls += 1
+        self.tokens += completion.prompt_tokens + completion.completion_tokens
+        if self.cost is not None:
+            self.cost = None if completion.cost is None else self.cost + completion.cost
+
+
+def _action(wanted: Mapping[str, Any]) -> Action:
+    return Action(wanted["name"], dict(wanted["arguments"]))
+
+
+def _trained(workflow: Path) -> Path | None:
+    from greenroom.agents.fastworkflow.training import find_artifacts
+
+    return find_artifacts(workflow)
+
+
+def _tool_map(given: str | None) -> dict[str, str]:
+    if given is None:
+        return {}
+    try:
+        return TypeAdapter(dict[str, str]).validate_json(Path(given).read_bytes())
+    except (OSError, ValidationError) as error:
+        raise InputError(
+            f"{given} is no tool map: it has to be a JSON object with a command's name for each "
+            f"tool ({error.strerror if isinstance(error, OSError) else error.errors()[0]['msg']})."
+        ) from error
+
+
+def check_options(options: Mapping[str, str]) -> None:
+    """Raise InputError for values that will not do."""
+    for name in ("reasoning", "intent_models", "partial"):
+        flag(options, name)
+    if options.get("bridge", BRIDGES[0]) not in BRIDGES:
+        raise InputError(f"--bridge is {' or '.join(BRIDGES)}, not '{options['bridge']}'.")
+
+
+def _on(options: Mapping[str, str], name: str) -> bool:
+    return flag({name: "1", **options}, name)
+
+
+def _create(context: AgentContext) -> Agent:
+    return FastWorkflowAgent(context)
+
+
+strategy = AgentStrategy(
+    "fastworkflow",
+    _create,
+    "a FastWorkflow agent: it resolves commands, the environment executes them",
+    options=OPTIONS,
+    check_options=check_options,
+    needs_model=True,
+    prepare=prepare,
+    model_options=MODEL_OPTIONS,
+)

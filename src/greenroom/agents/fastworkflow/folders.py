@@ -1,0 +1,100 @@
+"""Where workflows are, and the copies that FastWorkflow may write into.
+
+FastWorkflow writes into the folder of the workflow that it runs and into its own installed package.
+Here it gets copies of both, in a temporary place, and neither is touched.
+"""
+
+from __future__ import annotations
+
+import shutil
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from greenroom.errors import InputError
+
+COMMAND_INFO = "___command_info"
+"""What FastWorkflow learns about a workflow: its commands, and trained intent models."""
+
+INSTALL = "pip install 'greenroom[fastworkflow]'"
+
+_NOT_COPIED = shutil.ignore_patterns("__pycache__", "___*", ".git")
+_INTERNAL = "_workflows"
+_AIRLINE = "airline_workflow"
+
+
+def package_folder() -> Path:
+    """Where FastWorkflow is installed; raises where it is not."""
+    spec = find_spec("fastworkflow")
+    if spec is None or spec.origin is None:
+        raise InputError(f"The fastworkflow agent needs FastWorkflow: {INSTALL}")
+    return Path(spec.origin).parent
+
+
+def installed_version() -> str:
+    """The version of FastWorkflow; raises where it is not installed."""
+    try:
+        return version("fastworkflow")
+    except PackageNotFoundError:
+        raise InputError(f"The fastworkflow agent needs FastWorkflow: {INSTALL}") from None
+
+
+def find_workflow(env: str, given: str | None = None) -> Path:
+    """The workflow's folder: the one that is named, or the one that comes along for a domain."""
+    if given is not None:
+        return _checked(Path(given).expanduser().resolve())
+    match env:
+        case "retail":
+            return _checked(package_folder() / "examples" / "retail_workflow")
+        case "airline":
+            return _checked(Path(__file__).parent / _AIRLINE)
+        case _:
+            raise InputError(
+                f"There is no FastWorkflow workflow for {env}: name yours by --workflow-path."
+            )
+
+
+def _checked(folder: Path) -> Path:
+    if not (folder / "_commands").is_dir():
+        raise InputError(
+            f"{folder} is no FastWorkflow workflow: it has no folder _commands with a Python file "
+            "for each command."
+        )
+    return folder
+
+
+def copy_workflow(workflow: Path, target: Path, artifacts: Path | None = None) -> None:
+    """A copy of a workflow as its author wrote it, with intent models if there are any."""
+    shutil.copytree(workflow, target, ignore=_NOT_COPIED)
+    if artifacts is not None:
+        shutil.copytree(artifacts, target / COMMAND_INFO)
+
+
+def copy_internal_workflows(target: Path) -> None:
+    """A copy of the workflows that FastWorkflow itself is made of."""
+    shutil.copytree(package_folder() / _INTERNAL, target, ignore=_NOT_COPIED)
+
+
+def place_policy(workflow: Path, policy: str) -> None:
+    """Put the domain's policy before planner and agent, as the workflow's insights.
+
+    FastWorkflow announces the one file as patterns to follow and the other as patterns to avoid;
+    the first line of each says what it really is. Insights of the author's own stay.
+    """
+    folder = workflow / "Insights" / workflow.name
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, lead in _POLICY_LEADS.items():
+        file = folder / name
+        own = file.read_text(encoding="utf-8") if file.exists() else ""
+        file.write_text(f"{lead}\n\n{policy}\n\n{own}".rstrip() + "\n", encoding="utf-8")
+
+
+_POLICY_LEADS = {
+    "planning_agent_insights.md": (
+        "The following policy is binding. Plan only steps that it allows, and have the user's "
+        "confirmation wherever it asks for one."
+    ),
+    "execution_agent_anti_patterns.md": (
+        "Acting against the following policy is the pattern to avoid. The policy is binding."
+    ),
+}

@@ -1,0 +1,212 @@
+"""One conversation in a FastWorkflow worker: a session whose models and tools are elsewhere.
+
+Models are asked, and steps are made, by the episode in the parent process: what goes over the wire
+is a prompt or an action. So money, limits, retries and the environment stay in one place, and a
+worker holds no keys.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from greenroom.agents.fastworkflow.fastworkflow_bridge import (
+    Binding,
+    install_bridge,
+    set_step_callback,
+)
+from greenroom.agents.fastworkflow.fastworkflow_tool_map import ToolMap, local_name
+from greenroom.agents.fastworkflow.wire import WorkerEnd
+from greenroom.errors import redacted
+
+ROLES = {
+    "LLM_PLANNER": "planner",
+    "LLM_AGENT": "agent",
+    "LLM_PARAM_EXTRACTION": "extraction",
+}
+"""Which of FastWorkflow's models plays which role."""
+
+TURN_ATTEMPTS = 3
+"""How often a turn is begun before the agent is said to have failed at it."""
+
+_LONGEST_PROBLEM = 500
+
+
+class ModelGone(BaseException):
+    """The episode has no answer of the model for us: it ends. No Exception, so nothing goes on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SessionSettings:
+    """What a worker is told when an episode begins."""
+
+    session: str
+    tool_infos: list[dict[str, Any]]
+    tool_map: dict[str, str]
+    decision_only: bool
+    reasoning: bool
+    trained: bool
+    max_iterations: int
+    policy: str = ""
+    """Put before every user message, where the workflow's insights cannot carry it."""
+
+
+class Answering(Protocol):
+    """Whoever answers for FastWorkflow's models."""
+
+    def complete(self, role: str, request: dict[str, Any]) -> dict[str, Any]:
+        """The model's answer: its text and the tokens that it took."""
+        ...
+
+
+class Relay:
+    """Asks the episode what FastWorkflow would ask a provider, and counts."""
+
+    def __init__(self, wire: WorkerEnd) -> None:
+        self._wire = wire
+        self.asked: Counter[str] = Counter()
+
+    def complete(self, role: str, request: dict[str, Any]) -> dict[str, Any]:
+        """The model's answer: its text and the tokens that it took."""
+        self.asked[role] += 1
+        reply = self._wire.ask(kind="model", role=role, **request)
+        if reply["kind"] == "context_window":
+            litellm: Any = importlib.import_module("litellm")
+            raise litellm.ContextWindowExceededError(
+                message=reply["problem"], model=role, llm_provider="greenroom"
+            )
+        if reply["kind"] != "completion":
+            raise ModelGone
+        return reply
+
+
+class _RelayedEnvironment:
+    def __init__(self, wire: WorkerEnd) -> None:
+        self._wire = wire
+
+    def step(self, action: dict[str, Any]) -> Any:
+        return _Seen(self._wire.ask(kind="step", action=action))
+
+
+class _Seen:
+    def __init__(self, reply: dict[str, Any]) -> None:
+        self.observation: str = reply["observation"]
+        self.done: bool = reply["done"]
+        self.reward = 0.0
+        """Known to the episode alone."""
+        self.info: dict[str, Any] = {}
+
+
+def hold(wire: WorkerEnd, workflow: str, settings: SessionSettings) -> None:
+    """Take what the user says, turn by turn, until the episode hangs up."""
+    relay = Relay(wire)
+    place_models(relay, reasoning=settings.reasoning)
+    tool_map = ToolMap(settings.tool_infos, settings.tool_map)
+    binding = Binding(
+        _RelayedEnvironment(wire),
+        tool_map,
+        decision_only=settings.decision_only,
+        models_asked=lambda: dict(relay.asked),
+        exact_only=not settings.trained,
+    )
+    fastworkflow: Any = importlib.import_module("fastworkflow")
+    context = fastworkflow.WorkflowExecutionContext(run_as_agent=True, session_key=settings.session)
+    application = fastworkflow.Workflow.create(workflow, workflow_id_str=settings.session)
+    context.bind_app_workflow(application)
+    _count_intents(relay)
+    with install_bridge(context, binding):
+        set_step_callback(context, lambda record: _tell_step(wire, settings, record))
+        wire.send(kind="ready")
+        while True:
+            words = wire.receive()["words"]
+            _take_turn(wire, context, binding, settings, words)
+
+
+def _take_turn(
+    wire: WorkerEnd, context: Any, binding: Binding, settings: SessionSettings, words: str
+) -> None:
+    problem = ""
+    text = _message(words, settings.policy)
+    asked = _pending_question(context)
+    for attempt in range(TURN_ATTEMPTS):
+        # An answer to a question goes on with the turn that asked it.
+        if attempt > 0 or asked is None:
+            binding.begin_turn(again=attempt > 0)
+        try:
+            turn = _turn(context, settings, text)
+        except Exception as error:
+            problem = redacted(f"{type(error).__name__}: {error}")[:_LONGEST_PROBLEM]
+            context.cancel_pending()
+            context.cme_workflow.end_command_processing()
+            if asked is not None:
+                # The question's turn cannot be taken up again: it is told as one message.
+                text = f"{asked[0]}\n\nThe user was asked: {asked[1]}\nThe user answered: {words}"
+                asked = None
+            continue
+        wire.send(kind="turn", answer=turn.answer or "", resolved=dict(binding.resolved))
+        return
+    wire.send(kind="broken", problem=problem, resolved=dict(binding.resolved))
+
+
+def _turn(context: Any, settings: SessionSettings, text: str) -> Any:
+    context._ensure_agent_initialized()
+    agent = context.workflow_tool_agent
+    agent.max_iters = settings.max_iterations
+    # FastWorkflow counts on from the turn before.
+    agent.iteration_counter = 0
+    return context.process_turn(text)
+
+
+def _message(words: str, policy: str) -> str:
+    text = f"{policy}\n\n{words}" if policy else words
+    # A leading slash would leave the agent's mode.
+    return f" {text}" if text.startswith("/") else text
+
+
+def _pending_question(context: Any) -> tuple[str, str] | None:
+    if not context.awaiting_user:
+        return None
+    return context._suspended_user_message or "", context._pending_clarification_request or ""
+
+
+def _tell_step(wire: WorkerEnd, settings: SessionSettings, record: dict[str, Any]) -> None:
+    if settings.decision_only and record["action"] is not None:
+        wire.send(kind="decision", action=record["action"])
+    elif record["action"] is None:
+        wire.send(kind="refused", command=record["command"], problem=record["error"])
+
+
+def place_models(relay: Answering, *, reasoning: bool) -> None:
+    """Have FastWorkflow ask the relay wherever it would ask a provider."""
+    dspy: Any = importlib.import_module("dspy")
+    utilities: Any = importlib.import_module("fastworkflow.utils.dspy_utils")
+    models = importlib.import_module("greenroom.agents.fastworkflow.models")
+
+    def get_lm(model_env_var: str, *_: Any, **__: Any) -> Any:
+        return models.RelayedModel(relay, ROLES.get(model_env_var, model_env_var.lower()))
+
+    utilities.get_lm = get_lm
+    if not reasoning:
+        dspy.ChainOfThought = dspy.Predict
+
+
+def _count_intents(relay: Relay) -> None:
+    training: Any = importlib.import_module("fastworkflow.model_pipeline_training")
+    for router in training.CommandRouter._instances_cache.values():
+        predict = router.predict
+
+        def counted(command: str, predict: Any = predict) -> Any:
+            relay.asked["intent"] += 1
+            return predict(command)
+
+        router.predict = counted
+
+
+def command_names(workflow: str) -> list[str]:
+    """The names of a workflow's commands, in all of its contexts."""
+    fastworkflow: Any = importlib.import_module("fastworkflow")
+    definition = fastworkflow.RoutingRegistry.get_definition(workflow)
+    names = {local_name(name) for names in definition.contexts.values() for name in names}
+    return sorted(names - {"wildcard"})

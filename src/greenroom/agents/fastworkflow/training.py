@@ -1,0 +1,349 @@
+"""Intent models for FastWorkflow workflows: trained once, kept in the user's cache, found again.
+
+FastWorkflow trains in a process of its own, on copies of the workflow and of its own internals, so
+nothing is written where people keep their things. What it has trained is kept under a key of all
+that shaped it: the workflow's commands, FastWorkflow's version, base models and settings.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from uuid import uuid4
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from greenroom.agents.fastworkflow import training_utterances as own_utterances
+from greenroom.agents.fastworkflow.folders import (
+    COMMAND_INFO,
+    copy_internal_workflows,
+    copy_workflow,
+    installed_version,
+)
+from greenroom.agents.fastworkflow.training_models import BaseModels, choose_models
+from greenroom.agents.fastworkflow.training_process import (
+    SyntheticModel,
+    run_training,
+    synthetic_model,
+)
+from greenroom.agents.fastworkflow.training_run import Job, Usage
+from greenroom.domains.packs import read_json
+from greenroom.errors import DataError
+from greenroom.util.caches import cache_root
+
+FORMAT = 1
+"""Of what is kept: another one makes no use of it."""
+
+_RECORD = "training.json"
+_ARTIFACTS = "command_info"
+_SHAPING_FILES = (
+    "context_hierarchy_model.json",
+    "context_inheritance_model.json",
+    "intent_benchmark.json",
+    "personas.json",
+    "workflow_inheritance_model.json",
+)
+_KEPT_FILES = ("*_param_labeled.json", "heldout_evaluation.json")
+
+Report = Callable[[str], None]
+"""Told how far the training is, in a few words at a time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSettings:
+    """What training is made with; all of it is part of what comes of it."""
+
+    tiny_model: str | None = None
+    """A folder, or a name at Hugging Face; by default MiniLM where it is installed."""
+    large_model: str | None = None
+    """The same, and a DistilBERT; by default made of the small model."""
+    model: str | None = None
+    """Who writes utterances; without one, the commands' own are varied."""
+    api_base: str | None = None
+    personas: int = 4
+    """How many personas utter each command; as FastWorkflow's own settings have it."""
+    utterances: int = 5
+    """How often each of them does."""
+    threads: int = 2
+    """How many threads train. More make no other models."""
+
+
+class TrainingResult(BaseModel):
+    """Intent models of a workflow, how they were made and how good they are."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    key: str
+    workflow: str
+    workflow_path: str
+    workflow_digest: str
+    fastworkflow: str
+    tiny_model: str
+    large_model: str | None
+    utterances_by: str
+    """Who wrote the utterances: a model, or nobody, as `variations`."""
+    commands: int
+    utterances: int
+    held_out: int
+    """Utterances that were kept from the training, of personas that had no part in it."""
+    held_out_right: int
+    """How many of those got the one right command."""
+    degraded: tuple[str, ...]
+    """Commands for which the model failed before it had written its utterances."""
+    usage: Usage
+    seconds: float
+    trained_at: datetime
+    artifacts: Path
+    """The folder to use as the workflow's `___command_info`."""
+    cached: bool = False
+    """Whether it was there already."""
+
+    @property
+    def size(self) -> int:
+        """What it takes on the disk, in bytes."""
+        return sum(path.stat().st_size for path in self.artifacts.rglob("*") if path.is_file())
+
+
+def training_cache() -> Path:
+    """Where trained models are kept."""
+    return cache_root() / "fastworkflow"
+
+
+def find_artifacts(workflow_path: Path) -> Path | None:
+    """The newest intent models that fit a workflow and the installed FastWorkflow, if any do.
+
+    The folder is to be copied into a working copy of the workflow, as its `___command_info`.
+    """
+    digest, version = workflow_digest(workflow_path), installed_version()
+    fitting = [
+        result
+        for result in trained_models()
+        if (result.workflow_digest, result.fastworkflow) == (digest, version)
+    ]
+    return max(fitting, key=lambda result: result.trained_at).artifacts if fitting else None
+
+
+def fits(result: TrainingResult) -> bool:
+    """Whether models are of use still: FastWorkflow and the workflow are as they were."""
+    workflow = Path(result.workflow_path)
+    return (
+        result.fastworkflow == installed_version()
+        and workflow.is_dir()
+        and result.workflow_digest == workflow_digest(workflow)
+    )
+
+
+def trained_models() -> list[TrainingResult]:
+    """All that was trained, by the workflow's name and then by age."""
+    results = [
+        result
+        for path in training_cache().glob(f"[!.]*/{_RECORD}")
+        if (result := _read(path)) is not None
+    ]
+    return sorted(results, key=lambda result: (result.workflow, result.trained_at, result.key))
+
+
+def train(
+    workflow_path: Path,
+    settings: TrainingSettings | None = None,
+    *,
+    force: bool = False,
+    report: Report = lambda words: None,
+) -> TrainingResult:
+    """Train a workflow's intent models, unless there are such already."""
+    plan = _plan(workflow_path.resolve(), settings or TrainingSettings())
+    from filelock import FileLock  # it comes with FastWorkflow, which is there by now
+
+    record = training_cache() / plan.key / _RECORD
+    training_cache().mkdir(parents=True, exist_ok=True)
+    # Whoever wants the same at the same time waits, and finds it.
+    with FileLock(training_cache() / f".{plan.key}.lock"):
+        known = None if force else _read(record)
+        if known is not None:
+            return known.model_copy(update={"cached": True})
+        with TemporaryDirectory(prefix="greenroom-fastworkflow-") as scratch:
+            return _train(plan, Path(scratch), report)
+
+
+def workflow_digest(workflow_path: Path) -> str:
+    """What tells a workflow's commands from others: the content of all files that shape training.
+
+    Tools, data and insights do not, so a copy with a policy in it is the same workflow.
+    """
+    files = [path for path in (workflow_path / "_commands").rglob("*") if _shapes(path)]
+    files += [workflow_path / name for name in _SHAPING_FILES if (workflow_path / name).is_file()]
+    digest = sha256()
+    for path in sorted(files):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(workflow_path).as_posix()} {len(content)}\n".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def _shapes(path: Path) -> bool:
+    return path.suffix in (".py", ".json") and path.is_file() and "__pycache__" not in path.parts
+
+
+@dataclass(frozen=True)
+class _Plan:
+    workflow: Path
+    digest: str
+    version: str
+    models: BaseModels
+    writer: SyntheticModel | None
+    settings: TrainingSettings
+
+    @property
+    def utterances_by(self) -> str:
+        return "variations" if self.writer is None else self.writer.name
+
+    @property
+    def key(self) -> str:
+        parts = {
+            "format": FORMAT,
+            "workflow": self.digest,
+            "fastworkflow": self.version,
+            "models": self.models.identities(),
+            "utterances": own_utterances.VERSION if self.writer is None else self.writer.identity,
+            "personas": self.settings.personas,
+            "per persona": self.settings.utterances,
+        }
+        digest = sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).hexdigest()
+        return f"{self.workflow.name}-{digest[:16]}"
+
+
+def _plan(workflow: Path, settings: TrainingSettings) -> _Plan:
+    return _Plan(
+        workflow=workflow,
+        digest=workflow_digest(workflow),
+        version=installed_version(),
+        models=choose_models(settings.tiny_model, settings.large_model),
+        writer=synthetic_model(settings.model, settings.api_base),
+        settings=settings,
+    )
+
+
+def _train(plan: _Plan, scratch: Path, report: Report) -> TrainingResult:
+    # Side by side: FastWorkflow imports modules by the folder that theirs is in.
+    workflow = scratch / "workflows" / plan.workflow.name
+    internal = scratch / "workflows" / "fastworkflow_internal_workflows"
+    copy_workflow(plan.workflow, workflow)
+    copy_internal_workflows(internal)
+    _place_personas(workflow, theirs=plan.writer is not None)
+    report(f"{plan.workflow.name}: {len(list(_commands(workflow)))} commands")
+    begun = time.monotonic()
+    usage = run_training(
+        Job(
+            workflow=str(workflow),
+            internal=str(internal),
+            tiny=plan.models.tiny,
+            large=plan.models.large,
+            made_large=str(scratch / "large-model"),
+            model=None if plan.writer is None else plan.writer.litellm_name,
+            personas=plan.settings.personas,
+            utterances=plan.settings.utterances,
+            threads=plan.settings.threads,
+            outcome=str(scratch / "outcome.json"),
+        ),
+        scratch,
+        writer=plan.writer,
+        offline=plan.models.offline,
+        failed_log=training_cache() / "failed.log",
+        report=report,
+    )
+    result = TrainingResult(
+        key=plan.key,
+        workflow=plan.workflow.name,
+        workflow_path=str(plan.workflow),
+        workflow_digest=plan.digest,
+        fastworkflow=plan.version,
+        tiny_model=plan.models.tiny,
+        large_model=plan.models.large,
+        utterances_by=plan.utterances_by,
+        **_measured(workflow / COMMAND_INFO),
+        usage=usage,
+        seconds=round(time.monotonic() - begun, 1),
+        trained_at=datetime.now(UTC),
+        artifacts=training_cache() / plan.key / _ARTIFACTS,
+    )
+    _keep(workflow / COMMAND_INFO, result)
+    return result
+
+
+def _place_personas(workflow: Path, *, theirs: bool) -> None:
+    # A model may play the workflow's own personas; our manners are those of ours. Either way
+    # FastWorkflow need not fetch any.
+    path = workflow / "personas.json"
+    if not (theirs and path.exists()):
+        personas = [
+            {"id": str(place), "text": manner.persona}
+            for place, manner in enumerate(own_utterances.MANNERS)
+        ]
+        path.write_bytes(orjson.dumps({"schema_version": 1, "personas": personas}))
+
+
+def _commands(workflow: Path) -> Iterator[Path]:
+    files = (workflow / "_commands").rglob("*.py")
+    return (path for path in files if not path.name.startswith("_"))
+
+
+def _measured(info: Path) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = read_json(info / "training_report.json", dict)["rows"]
+    totals: dict[str, Any] = read_json(info / "heldout_evaluation.json", dict)["totals"]
+    return {
+        "commands": sum(row["kind"] == "application" for row in rows),
+        "utterances": sum(row["row_count"] for row in rows),
+        "held_out": totals["routing_total"],
+        "held_out_right": totals["routing_top1_correct"],
+        "degraded": tuple(row["command_name"] for row in rows if row["fell_back"]),
+    }
+
+
+def _keep(info: Path, result: TrainingResult) -> None:
+    """Put it into the cache: as a whole, or not at all."""
+    draft, replaced = (training_cache() / f".{uuid4().hex}" for _ in range(2))
+    artifacts = draft / _ARTIFACTS
+    place = training_cache() / result.key
+    try:
+        artifacts.mkdir(parents=True)
+        for pattern in _KEPT_FILES:
+            for path in info.glob(pattern):
+                shutil.copy2(path, artifacts)
+        for path in info.glob("*/threshold.json"):
+            shutil.copytree(path.parent, artifacts / path.parent.name)
+        record = result.model_dump_json(indent=2, exclude={"artifacts", "cached"})
+        (draft / _RECORD).write_text(record, encoding="utf-8")
+        if place.exists():
+            place.rename(replaced)
+        draft.rename(place)
+    finally:
+        for path in (draft, replaced):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _read(record: Path) -> TrainingResult | None:
+    try:
+        known: dict[str, Any] = read_json(record, dict)
+        return TrainingResult.model_validate(known | {"artifacts": record.parent / _ARTIFACTS})
+    except (DataError, ValidationError):
+        return None
+
+
+__all__ = [
+    "TrainingResult",
+    "TrainingSettings",
+    "find_artifacts",
+    "fits",
+    "train",
+    "trained_models",
+    "training_cache",
+    "workflow_digest",
+]

@@ -1,0 +1,162 @@
+"""Having FastWorkflow train in a process of its own, and following how far it is."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import orjson
+
+from greenroom.agents.fastworkflow.training_run import Job, Usage
+from greenroom.errors import GreenroomError, InputError, redacted
+from greenroom.models.endpoints import endpoint_of
+from greenroom.models.types import ModelSettings
+from greenroom.util.files import write_whole
+
+_PROGRAM = "greenroom.agents.fastworkflow.training_run"
+_LAST_LINES = 2000
+_LONGEST_REASON = 500
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class SyntheticModel:
+    """The model that writes utterances."""
+
+    name: str
+    identity: str
+    """What tells it from others: its name, and who answers for it."""
+    litellm_name: str
+    environment: dict[str, str]
+    """What litellm finds its address and key in; empty where its provider's own variables do."""
+
+
+def synthetic_model(model: str | None, api_base: str | None) -> SyntheticModel | None:
+    """The model to ask for utterances; None where none is named."""
+    if model is None:
+        if api_base is not None:
+            raise InputError("--api-base says where a model is: name it by --model.")
+        return None
+    settings = ModelSettings(model=model, api_base=api_base)
+    endpoint = endpoint_of(settings)
+    key = endpoint.usable_key()
+    if api_base is None or endpoint.url is None:
+        return SyntheticModel(model, f"{model} at {endpoint.name}", model, {})
+    # litellm's proxy speaks OpenAI's language, and so does any server that is given by address.
+    return SyntheticModel(
+        model,
+        f"{model} at {endpoint.name}",
+        f"litellm_proxy/{model}",
+        {"LITELLM_PROXY_API_BASE": endpoint.url, "LITELLM_PROXY_API_KEY": key or "none"},
+    )
+
+
+def run_training(
+    job: Job,
+    scratch: Path,
+    *,
+    writer: SyntheticModel | None,
+    offline: bool,
+    failed_log: Path,
+    report: Callable[[str], None],
+) -> Usage:
+    """Train, and tell how far it is; raises with FastWorkflow's own words where it fails."""
+    order = scratch / "job.json"
+    order.write_bytes(orjson.dumps(asdict(job)))
+    lines: deque[str] = deque(maxlen=_LAST_LINES)
+    follow = _Follower(report)
+    process = subprocess.Popen(  # noqa: S603
+        [sys.executable, "-m", _PROGRAM, str(order)],
+        cwd=scratch,
+        env=_environment(job, scratch, writer, offline=offline),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line)
+            follow(line)
+        status = process.wait()
+    finally:
+        process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+    outcome = Path(job.outcome)
+    if status != 0 or not outcome.is_file():
+        write_whole(failed_log, redacted("".join(lines)))
+        raise GreenroomError(
+            f"FastWorkflow could not train {Path(job.workflow).name}: {_reason(lines, status)} "
+            f"All that it said is in {failed_log}."
+        )
+    return Usage(**orjson.loads(outcome.read_bytes()))
+
+
+def _environment(
+    job: Job, scratch: Path, writer: SyntheticModel | None, *, offline: bool
+) -> dict[str, str]:
+    threads = str(job.threads)
+    # Only a provider whose variables we do not know has to find its key by itself.
+    needs_keys = writer is not None and not writer.environment
+    environment = {
+        name: value for name, value in os.environ.items() if needs_keys or not _SECRET.search(name)
+    }
+    environment |= {
+        "DSPY_CACHEDIR": str(scratch / "dspy"),
+        "FASTWORKFLOW_STATE_ROOT": str(scratch / "state"),
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "MKL_NUM_THREADS": threads,
+        "OMP_NUM_THREADS": threads,
+        # On a busy machine, threads that wait by spinning hold up the ones they wait for.
+        "OMP_WAIT_POLICY": "PASSIVE",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+        "TQDM_DISABLE": "1",
+    }
+    if offline:
+        environment |= {"HF_HOME": str(scratch / "huggingface"), "HF_HUB_OFFLINE": "1"}
+    return environment | (writer.environment if writer is not None else {})
+
+
+_UTTERANCES = re.compile(r"Generating utterances for context: .+, command: (\S+)")
+_EPOCH = re.compile(r"Epoch (\d+)/(\d+)$")
+_MODELS = {"Starting training": "small model", "Started training": "large model"}
+
+
+class _Follower:
+    """Makes words of what FastWorkflow prints; what it does not know it passes over."""
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        self._report = report
+        self._model = "model"
+
+    def __call__(self, line: str) -> None:
+        line = line.strip()
+        for words, model in _MODELS.items():
+            if line.startswith(words):
+                self._model = model
+        if found := _UTTERANCES.match(line):
+            self._report(f"utterances: {found[1]}")
+        elif found := _EPOCH.match(line):
+            self._report(f"{self._model}: epoch {found[1]} of {found[2]}")
+        elif line.startswith("Finding optimal threshold"):
+            self._report("thresholds")
+
+
+def _reason(lines: deque[str], status: int) -> str:
+    said = [line.strip() for line in lines if line.strip()]
+    if status < 0:
+        return f"it was ended by signal {-status}."
+    # An error's own words come last; before them is where it happened.
+    return redacted(said[-1] if said else f"it ended with status {status}.")[:_LONGEST_REASON]

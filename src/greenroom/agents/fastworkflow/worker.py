@@ -1,0 +1,196 @@
+"""The process that FastWorkflow's workers come from, and what a worker does.
+
+FastWorkflow takes seconds and hundreds of megabytes to load. One process loads it, gets a workflow
+ready and waits; for each episode it forks, so a worker starts in milliseconds, shares that memory,
+and whatever FastWorkflow remembers of an episode ends with it. Every worker has a copy of the
+workflow's folder of its own.
+
+Run as `python -m greenroom.agents.fastworkflow.worker FOLDER NAME [trained]`: a folder as
+`prepare_workers` leaves it, the name of the workflow there, and whether it has intent models. It
+ends when its standard input does.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import inspect
+import os
+import select
+import shutil
+import signal
+import socket
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from greenroom.agents.fastworkflow import session as session
+from greenroom.agents.fastworkflow.fastworkflow_bridge import check_entry_points
+from greenroom.agents.fastworkflow.folders import COMMAND_INFO, place_policy
+from greenroom.agents.fastworkflow.wire import Disconnected, WorkerEnd
+
+SOCKET = "workers.sock"
+READY = "ready.json"
+WORKFLOWS = "workflows"
+"""Side by side, as FastWorkflow wants them: its own, the one to run, and every worker's copy."""
+INTERNAL = "fastworkflow_internal_workflows"
+
+_GLOBAL_CONTEXT = "global"
+_MODEL_FILES = ("*.pth", "*.pkl", "*.safetensors", "*.bin", "*.csv")
+
+_SETTINGS = {
+    "SPEEDDICT_FOLDERNAME": "___workflow_contexts",
+    "NOT_FOUND": "NOT_FOUND",
+    "INVALID": "INVALID",
+    "MISSING_INFORMATION_ERRMSG": "Missing required parameter values: ",
+    "INVALID_INFORMATION_ERRMSG": "Invalid parameter values: ",
+    "PARAMETER_EXTRACTION_ERROR_MSG": "Parameters could not be extracted: {error}",
+    "LOG_LEVEL": "ERROR",
+}
+"""What FastWorkflow has to be told before anything else; the sentinels are the usual ones."""
+
+
+class NoIntentModel:
+    """Stands in for a router that was never trained: to it, every utterance is out of scope."""
+
+    modelpipeline = None
+
+    def predict(self, command: str) -> list[str]:
+        """No command at all."""
+        return ["wildcard"]
+
+
+def main(folder: Path, name: str, *, trained: bool) -> None:
+    """Load FastWorkflow, say that it is ready, and fork a worker for whoever connects."""
+    warnings.simplefilter("ignore")
+    listener = socket.socket(socket.AF_UNIX)
+    workflow = str(folder / WORKFLOWS / name)
+    load_fastworkflow(folder, workflow, trained=trained)
+    facts = {"commands": session.command_names(workflow)}
+    listener.bind(str(folder / SOCKET))
+    listener.listen(256)
+    # What is loaded by now stays: the collector need not touch, and so copy, its pages.
+    gc.collect()
+    gc.freeze()
+    partial = folder / f"{READY}.part"
+    partial.write_bytes(orjson.dumps(facts))
+    partial.rename(folder / READY)
+    # Workers that ended are not waited for.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    number = 0
+    while True:
+        waiting, _, _ = select.select([listener, sys.stdin], [], [])
+        if sys.stdin in waiting:
+            return
+        connection, _ = listener.accept()
+        number += 1
+        if os.fork() == 0:
+            listener.close()
+            os._exit(_work(workflow, connection, number))
+        connection.close()
+
+
+def load_fastworkflow(folder: Path, workflow: str, *, trained: bool = False) -> None:
+    """Get ready to run a workflow, with its intent models if it was trained."""
+    fastworkflow: Any = importlib.import_module("fastworkflow")
+    fastworkflow.init(env_vars=dict(_SETTINGS))
+    dspy: Any = importlib.import_module("dspy")
+    dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=False)
+    torch: Any = importlib.import_module("torch")
+    # A pool of threads would not survive the fork.
+    torch.set_num_threads(1)
+    internal = folder / WORKFLOWS / INTERNAL
+
+    def internal_path(name: str) -> str:
+        return str(internal / name)
+
+    fastworkflow.get_internal_workflow_path = internal_path
+    for module in ("workflow_agent", "command_executor", "model_pipeline_training"):
+        importlib.import_module(f"fastworkflow.{module}")
+    importlib.import_module("greenroom.agents.fastworkflow.models")
+    check_entry_points()
+    _place_routers(workflow, trained=trained)
+    _warm_up(fastworkflow, workflow)
+
+
+def _place_routers(workflow: str, *, trained: bool) -> None:
+    fastworkflow: Any = importlib.import_module("fastworkflow")
+    training: Any = importlib.import_module("fastworkflow.model_pipeline_training")
+    router: Any = training.CommandRouter
+    definition = fastworkflow.RoutingRegistry.get_definition(workflow)
+    for context in definition.contexts:
+        path = _artifacts(workflow, context)
+        if not trained:
+            router._instances_cache[path] = NoIntentModel()
+        elif Path(path).is_dir():
+            router(path)
+
+
+def _artifacts(workflow: str, context: str) -> str:
+    return f"{workflow}/{COMMAND_INFO}/{context.replace('*', _GLOBAL_CONTEXT)}"
+
+
+def _warm_up(fastworkflow: Any, workflow: str) -> None:
+    # Everything that is imported, read and written on first use happens once, here. Not resolving a
+    # command in words: that opens a database, which must not be carried over a fork.
+    context = fastworkflow.WorkflowExecutionContext(run_as_agent=True, session_key="warm-up")
+    application = fastworkflow.Workflow.create(workflow, workflow_id_str="warm-up")
+    context.bind_app_workflow(application)
+    context.push_active_workflow(application)
+    try:
+        context._ensure_agent_initialized()
+        agent: Any = importlib.import_module("fastworkflow.workflow_agent")
+        agent._what_can_i_do(context)
+    finally:
+        context.pop_active_workflow()
+        context.close()
+
+
+def _work(template: str, connection: socket.socket, number: int) -> int:
+    # In the forked process: one episode, then it ends.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    workflow = Path(f"{template}_{number}")
+    try:
+        wire = WorkerEnd(connection)
+        wire.send(kind="hello", pid=os.getpid())
+        start = wire.receive()
+        shutil.copytree(template, workflow, ignore=shutil.ignore_patterns(*_MODEL_FILES))
+        policy = start.pop("policy")
+        if not _place_policy(workflow, policy):
+            start["policy"] = policy
+        _share_routers(template, str(workflow))
+        session.hold(wire, str(workflow), session.SessionSettings(**start))
+    except (Disconnected, session.ModelGone):
+        return 0
+    except BaseException as problem:
+        print(f"worker {number}: {type(problem).__name__}: {problem}", file=sys.stderr)
+        return 1
+    finally:
+        shutil.rmtree(workflow, ignore_errors=True)
+    return 0
+
+
+def _place_policy(workflow: Path, policy: str) -> bool:
+    # Where FastWorkflow reads it; False where sessions of this version read no such place.
+    fastworkflow: Any = importlib.import_module("fastworkflow")
+    if "load_workflow_insights" not in inspect.getsource(fastworkflow.WorkflowExecutionContext):
+        return False
+    place_policy(workflow, policy)
+    return True
+
+
+def _share_routers(template: str, own: str) -> None:
+    # Models are kept by path; the copy's are those that are loaded already.
+    training: Any = importlib.import_module("fastworkflow.model_pipeline_training")
+    cache: dict[str, Any] = training.CommandRouter._instances_cache
+    for path, router in list(cache.items()):
+        if path.startswith(f"{template}/"):
+            cache[own + path.removeprefix(template)] = router
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], trained="trained" in sys.argv[3:])

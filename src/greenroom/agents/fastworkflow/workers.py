@@ -1,0 +1,178 @@
+"""The episodes' side of FastWorkflow's workers: one process that loads it, a worker per episode."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import orjson
+
+from greenroom.agents.fastworkflow import worker as worker
+from greenroom.agents.fastworkflow.folders import copy_internal_workflows, copy_workflow
+from greenroom.agents.fastworkflow.wire import EpisodeEnd
+from greenroom.errors import GreenroomError, InputError, redacted
+
+_SECONDS_TO_LOAD = 180.0
+_PAUSE = 0.05
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|DATABASE_URL", re.IGNORECASE)
+_LAST_LINES = 3
+
+_ENVIRONMENT = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "OMP_NUM_THREADS": "1",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+
+
+class WorkerLost(GreenroomError):
+    """A worker ended before its episode did: the episode is played again."""
+
+
+@dataclass
+class Workers:
+    """A loaded FastWorkflow that gives every episode a worker."""
+
+    folder: Path
+    workflow: str
+    """The name of the workflow that they run."""
+    trained: bool = False
+    """Whether it has intent models."""
+    commands: list[str] = field(default_factory=list[str])
+    _loader: subprocess.Popen[bytes] | None = None
+    _loading: anyio.Lock = field(default_factory=anyio.Lock)
+
+    async def load(self) -> None:
+        """Start the process that workers come from, unless it runs."""
+        async with self._loading:
+            if self._loader is not None and self._loader.poll() is None:
+                return
+            self._end_loader()
+            (self.folder / worker.READY).unlink(missing_ok=True)
+            (self.folder / worker.SOCKET).unlink(missing_ok=True)
+            with (self.folder / "log.txt").open("ab") as log:
+                self._loader = subprocess.Popen(  # noqa: ASYNC220, S603
+                    [
+                        *(sys.executable, "-m", worker.__name__, str(self.folder), self.workflow),
+                        *(["trained"] if self.trained else []),
+                    ],
+                    stdin=subprocess.PIPE,
+                    stdout=log,
+                    stderr=log,
+                    cwd=self.folder,
+                    env=_without_secrets() | {"FASTWORKFLOW_STATE_ROOT": str(self.folder)},
+                )
+            facts = await self._facts(self._loader)
+            self.commands = facts["commands"]
+
+    async def _facts(self, loader: subprocess.Popen[bytes]) -> dict[str, Any]:
+        ready = anyio.Path(self.folder / worker.READY)
+        with anyio.move_on_after(_SECONDS_TO_LOAD):
+            while loader.poll() is None:
+                if await ready.exists():
+                    return orjson.loads(await ready.read_bytes())
+                await anyio.sleep(_PAUSE)
+            raise InputError(f"FastWorkflow could not be loaded: {self.last_words()}")
+        raise InputError(f"FastWorkflow was not loaded within {_SECONDS_TO_LOAD:.0f} seconds.")
+
+    @asynccontextmanager
+    async def worker(self) -> AsyncGenerator[Worker]:
+        """A worker of one's own; it ends with the block."""
+        await self.load()
+        try:
+            stream = await anyio.connect_unix(self.folder / worker.SOCKET)
+        except OSError as error:
+            raise WorkerLost(f"No FastWorkflow worker could be started: {error}") from error
+        wire = EpisodeEnd(stream)
+        try:
+            with _telling_of_loss(self):
+                hello = await wire.receive()
+            yield Worker(self, wire, hello["pid"])
+        finally:
+            with anyio.CancelScope(shield=True), suppress(OSError):
+                await wire.close()
+
+    def close(self) -> None:
+        """End the process that workers come from, and with it all that it wrote."""
+        self._end_loader()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _end_loader(self) -> None:
+        loader, self._loader = self._loader, None
+        if loader is None:
+            return
+        assert loader.stdin is not None
+        with suppress(OSError):
+            loader.stdin.close()
+        try:
+            loader.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            loader.kill()
+            loader.wait()
+
+    def last_words(self) -> str:
+        """What the process wrote last, for an error's text."""
+        log = self.folder / "log.txt"
+        lines = log.read_text(errors="replace").split("\n") if log.exists() else []
+        said = [line.strip() for line in lines if line.strip()][-_LAST_LINES:]
+        return redacted(" ".join(said)) or "it said nothing."
+
+
+@dataclass
+class Worker:
+    """A FastWorkflow session in a process of its own."""
+
+    workers: Workers
+    wire: EpisodeEnd
+    pid: int
+
+    async def send(self, **message: Any) -> None:
+        """Send a message."""
+        with _telling_of_loss(self.workers):
+            await self.wire.send(**message)
+
+    async def receive(self) -> dict[str, Any]:
+        """Wait for the worker's next message."""
+        with _telling_of_loss(self.workers):
+            return await self.wire.receive()
+
+
+@contextmanager
+def _telling_of_loss(workers: Workers) -> Generator[None]:
+    try:
+        yield
+    except (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError) as error:
+        raise WorkerLost(f"The FastWorkflow worker ended: {workers.last_words()}") from error
+
+
+def prepare_workers(workflow: Path, artifacts: Path | None) -> Workers:
+    """Copies of all that FastWorkflow writes into, in a temporary place."""
+    if not hasattr(os, "fork"):
+        raise InputError("The fastworkflow agent needs a system that can fork: Linux or macOS.")
+    folder = Path(tempfile.mkdtemp(prefix="greenroom-fastworkflow-"))
+    try:
+        workflows = folder / worker.WORKFLOWS
+        copy_workflow(workflow, workflows / workflow.name, artifacts)
+        copy_internal_workflows(workflows / worker.INTERNAL)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return Workers(folder, workflow.name, trained=artifacts is not None)
+
+
+def _without_secrets() -> dict[str, str]:
+    # Models are asked by the parent: a worker, and the workflow's code in it, needs no key.
+    kept = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
+    return kept | _ENVIRONMENT

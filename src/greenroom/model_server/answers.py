@@ -1,0 +1,115 @@
+"""Answers as they go over the wire: chat completions, whole and in pieces, and errors."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, Final
+
+import orjson
+
+from greenroom.model_server.actions import Reply
+from greenroom.model_server.asking import Asked
+
+PIECE: Final = 24
+"""Characters of a streamed piece."""
+
+END: Final = b"data: [DONE]\n\n"
+
+
+class Completion:
+    """A reply with all that a client is told beside it."""
+
+    def __init__(self, number: int, asked: Asked, reply: Reply, *, choices: bool = True) -> None:
+        self._head = {
+            "id": f"chatcmpl-{number:012d}",
+            "created": int(time.time()),
+            "model": asked.model,
+        }
+        self._asked = asked
+        self._reply = reply
+        self._choices = choices
+
+    @property
+    def _usage(self) -> dict[str, Any]:
+        prompt, completion = self._asked.prompt_tokens, self._reply.tokens
+        return {
+            "prompt_tokens": prompt,
+            "completion_tokens": completion,
+            "total_tokens": prompt + completion,
+        }
+
+    def whole(self) -> bytes:
+        """The answer in one piece."""
+        message: dict[str, Any] = {"role": "assistant", "content": self._reply.content}
+        if self._reply.call:
+            message["tool_calls"] = [_call(self._reply)]
+        choice = {
+            "index": 0,
+            "message": message,
+            "logprobs": None,
+            "finish_reason": self._reply.finish_reason,
+        }
+        return orjson.dumps(
+            {
+                **self._head,
+                "object": "chat.completion",
+                "choices": [choice] if self._choices else [],
+                "usage": self._usage,
+            }
+        )
+
+    def events(self) -> Iterator[bytes]:
+        """The answer as server-sent events."""
+        if self._choices:
+            for delta in self._deltas():
+                yield self._event([{"index": 0, "delta": delta, "finish_reason": None}])
+            last: dict[str, Any] = {
+                "index": 0,
+                "delta": {},
+                "finish_reason": self._reply.finish_reason,
+            }
+            yield self._event([last])
+        else:
+            yield self._event([])
+        if self._asked.include_usage:
+            yield self._event([], usage=self._usage)
+        yield END
+
+    def _event(self, choices: list[Any], usage: dict[str, Any] | None = None) -> bytes:
+        chunk: dict[str, Any] = {
+            **self._head,
+            "object": "chat.completion.chunk",
+            "choices": choices,
+        }
+        if self._asked.include_usage:
+            chunk["usage"] = usage
+        return b"data: " + orjson.dumps(chunk) + b"\n\n"
+
+    def _deltas(self) -> Iterator[dict[str, Any]]:
+        content, call = self._reply.content, self._reply.call
+        yield {"role": "assistant", "content": "" if call is None else None}
+        for piece in _pieces(content or ""):
+            yield {"content": piece}
+        if call is None:
+            return
+        opened = _call(self._reply)
+        opened["function"]["arguments"] = ""
+        yield {"tool_calls": [{"index": 0, **opened}]}
+        for piece in _pieces(call.arguments):
+            yield {"tool_calls": [{"index": 0, "function": {"arguments": piece}}]}
+
+
+def error_body(message: str, kind: str, code: str) -> bytes:
+    """An error as OpenAI words them."""
+    return orjson.dumps({"error": {"message": message, "type": kind, "param": None, "code": code}})
+
+
+def _call(reply: Reply) -> dict[str, Any]:
+    assert reply.call is not None, "only a reply that calls has a call"
+    function = {"name": reply.call.name, "arguments": reply.call.arguments}
+    return {"id": reply.call.id, "type": "function", "function": function}
+
+
+def _pieces(text: str) -> Iterator[str]:
+    return (text[at : at + PIECE] for at in range(0, len(text), PIECE))

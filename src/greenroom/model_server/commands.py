@@ -1,0 +1,85 @@
+"""Actions as the commands that FastWorkflow's agent writes, and the values read back from them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, cast
+
+import orjson
+
+from greenroom.domains.actions import Action
+from greenroom.model_server.dspy_forms import Field
+
+UNKNOWN_COMMAND: Final = "water_the_plants <when>now</when>"
+"""A command that no workflow has."""
+
+_WISH = "I would like to "
+_DEFAULT = re.compile(r"(?:Default value|use): '(.*)'\.$")
+
+
+def exact_command(action: Action) -> str:
+    """The command by its name, with a tag around each value.
+
+    >>> exact_command(Action("light", {"lamps": ["hall"], "colour": "red"}))
+    'light <lamps>["hall"]</lamps> <colour>red</colour>'
+    """
+    values = [f"<{name}>{_plain(value)}</{name}>" for name, value in action.kwargs.items()]
+    return " ".join([action.name, *values])
+
+
+def incomplete_command(action: Action) -> str:
+    """The command without its first value: often an id, for which there is no default."""
+    return exact_command(Action(action.name, dict([*action.kwargs.items()][1:])))
+
+
+def loose_command(action: Action) -> str:
+    """The same wish in words: only who understands it finds the command's name.
+
+    >>> loose_command(Action("light_lamps", {"lamps": ["hall", "attic"], "colour": "red"}))
+    'I would like to light lamps. The lamps is hall, attic. The colour is red.'
+    """
+    values = [f"The {_words(name)} is {_listed(value)}." for name, value in action.kwargs.items()]
+    return " ".join([f"{_WISH}{_words(action.name)}.", *values])
+
+
+def is_loose(command: str) -> bool:
+    """Whether a command is a wish in words."""
+    return command.startswith(_WISH)
+
+
+def parameter_value(command: str, name: str, field: Field) -> Any:
+    """What a command says about a parameter, or else its default; None if there is neither."""
+    tagged = rf"<{name}>(.*?)</{name}>"
+    worded = rf"The {_words(name)} is (.*?)\.(?= The [\w ]+ is |\s*\Z)"
+    found = (
+        re.search(tagged, command, re.DOTALL)
+        or re.search(worded, command, re.DOTALL)
+        or _DEFAULT.search(field.about)
+    )
+    return None if found is None else _typed(found[1].strip(), field.type.lower())
+
+
+def _typed(text: str, kind: str) -> Any:
+    if "none" in kind and text == "None":
+        return None
+    in_words = [item.strip() for item in text.split(",") if item.strip()]
+    fallback = in_words if "list" in kind else text
+    is_words = not text.startswith("[") if "list" in kind else "str" in kind
+    try:
+        return fallback if is_words else orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return fallback
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _listed(value: Any) -> str:
+    items = cast("list[Any]", value) if isinstance(value, list) else []
+    plain = bool(items) and all(isinstance(item, str) for item in items)
+    return ", ".join(items) if plain else _plain(value)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

@@ -1,0 +1,161 @@
+"""Having a scripted model server run: within an event loop, beside a program, or on its own."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+
+from greenroom.domains.domain import Domain
+from greenroom.domains.packs import DEFAULT_SPLIT
+from greenroom.errors import InputError
+from greenroom.model_server.server import ScriptedModels, ServerSettings, Stats
+from greenroom.util.hosts import LOOPBACK, TOKEN_VARIABLE, address_of, check_host
+
+_LARGEST_REQUEST = 64 << 20
+_SECONDS_TO_END = 0.2
+
+
+@dataclass(frozen=True)
+class RunningServer:
+    """A server that takes requests."""
+
+    host: str
+    port: int
+    stats: Stats
+
+    @property
+    def address(self) -> str:
+        """Where it is, as seen from this machine."""
+        return address_of(self.host, self.port)
+
+    @property
+    def api_base(self) -> str:
+        """The address that clients take as their api base."""
+        return f"{self.address}/v1"
+
+
+@asynccontextmanager
+async def scripted_server(
+    domain: Domain,
+    split: str = DEFAULT_SPLIT,
+    *,
+    settings: ServerSettings | None = None,
+    host: str = LOOPBACK,
+    port: int = 0,
+) -> AsyncGenerator[RunningServer]:
+    """Serve a domain's tasks for as long as the block runs; port 0 takes any that is free."""
+    settings = settings or ServerSettings()
+    check_host(host, settings.token)
+    models = ScriptedModels(domain, split, settings)
+    loop = asyncio.get_running_loop()
+
+    def read(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
+        return web.BaseRequest(
+            message, payload, protocol, writer, task, loop, client_max_size=_LARGEST_REQUEST
+        )
+
+    server = web.Server(
+        models.handle, request_factory=read, handler_cancellation=True, access_log=None
+    )
+    runner = web.ServerRunner(server, shutdown_timeout=_SECONDS_TO_END)
+    await runner.setup()
+    try:
+        try:
+            await web.TCPSite(runner, host, port, backlog=1024).start()
+        except OSError as error:
+            raise InputError(
+                f"Port {port} of {host} cannot be used ({error.strerror or error}): pass another "
+                "--port, or 0 for any that is free."
+            ) from error
+        yield RunningServer(host, int(runner.addresses[0][1]), models.stats)
+    finally:
+        await runner.cleanup()
+
+
+@contextmanager
+def running_server(
+    domain: Domain,
+    split: str = DEFAULT_SPLIT,
+    *,
+    settings: ServerSettings | None = None,
+    host: str = LOOPBACK,
+    port: int = 0,
+) -> Generator[RunningServer]:
+    """The same from plain code: the server has a thread of its own."""
+    started = threading.Event()
+    outcome: list[RunningServer | BaseException] = []
+    ending: list[Callable[[], object]] = []
+
+    async def serve() -> None:
+        end, loop = asyncio.Event(), asyncio.get_running_loop()
+        async with scripted_server(
+            domain, split, settings=settings, host=host, port=port
+        ) as server:
+            ending.append(lambda: loop.call_soon_threadsafe(end.set))
+            outcome.append(server)
+            started.set()
+            await end.wait()
+
+    def run() -> None:
+        try:
+            asyncio.run(serve())
+        except BaseException as error:  # whatever it is, the caller is told
+            outcome.append(error)
+        finally:
+            started.set()
+
+    thread = threading.Thread(target=run, name="scripted-model-server", daemon=True)
+    thread.start()
+    started.wait()
+    server = outcome[0]
+    if isinstance(server, BaseException):
+        thread.join()
+        raise server
+    try:
+        yield server
+    finally:
+        ending[0]()
+        thread.join()
+
+
+def serve_until_stopped(
+    domain: Domain,
+    split: str = DEFAULT_SPLIT,
+    *,
+    settings: ServerSettings,
+    host: str,
+    port: int,
+    announce: Callable[[RunningServer], object],
+) -> Stats:
+    """Serve until Ctrl-C or SIGTERM: what there was to do."""
+
+    async def serve() -> Stats:
+        end, loop = asyncio.Event(), asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError):  # not on Windows, where Ctrl-C raises instead
+                loop.add_signal_handler(number, end.set)
+        async with scripted_server(
+            domain, split, settings=settings, host=host, port=port
+        ) as server:
+            announce(server)
+            await end.wait()
+            return server.stats
+
+    return asyncio.run(serve())
+
+
+__all__ = [
+    "LOOPBACK",
+    "TOKEN_VARIABLE",
+    "RunningServer",
+    "running_server",
+    "scripted_server",
+    "serve_until_stopped",
+]

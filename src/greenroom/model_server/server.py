@@ -1,0 +1,229 @@
+"""The scripted model server: OpenAI's wire, with nobody behind it but a script."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import orjson
+from aiohttp import web
+
+from greenroom.domains.domain import Domain
+from greenroom.errors import InputError
+from greenroom.model_server.actions import Reply, Spoiling
+from greenroom.model_server.answers import Completion, error_body
+from greenroom.model_server.asking import Asked, BadRequest, read_request
+from greenroom.model_server.chance import ACTION_FAULTS, FAULTS, Chance, Draw, Span, check_faults
+from greenroom.model_server.parts import MODELS, Cast, Part
+
+FAULT_HEADER = "x-greenroom-fault"
+"""Tells which fault an answer was given on purpose."""
+
+_JSON = "application/json"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerSettings:
+    """How the server behaves, whoever asks."""
+
+    seed: int = 10
+    """What chance depends on: faults, latencies and the synthetic agent's outcomes."""
+    latency: Span = field(default_factory=Span)
+    fault_rate: float = 0.0
+    """The share of requests that go wrong."""
+    faults: tuple[str, ...] = FAULTS
+    retry_after: Span = field(default_factory=lambda: Span(0.05, 0.05))
+    """What a 429 tells the client to wait."""
+    hang: float = 30.0
+    """Seconds until a request that times out is closed."""
+    token: str | None = field(default=None, repr=False)
+    """Requests need it as a bearer token, if it is set."""
+
+    def __post_init__(self) -> None:
+        check_faults(self.faults)
+        if not 0 <= self.fault_rate <= 1:
+            raise InputError(f"The fault rate is a share from 0 to 1, not {self.fault_rate}.")
+        if self.hang < 0:
+            raise InputError(f"A request hangs for 0 seconds or more, not {self.hang}.")
+
+
+@dataclass
+class Stats:
+    """What the server has been asked so far."""
+
+    requests: int = 0
+    refused: int = 0
+    """Requests that could not be understood."""
+    faults: Counter[str] = field(default_factory=Counter[str])
+    roles: Counter[str] = field(default_factory=Counter[str])
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON; only faults and roles that occurred."""
+        return {
+            "requests": self.requests,
+            "refused": self.refused,
+            "faults": dict(sorted(self.faults.items())),
+            "roles": dict(sorted(self.roles.items())),
+        }
+
+
+class ScriptedModels:
+    """Answers requests; knows nothing of sockets and ports."""
+
+    def __init__(self, domain: Domain, split: str, settings: ServerSettings) -> None:
+        self.settings = settings
+        self.stats = Stats()
+        self._cast = Cast(domain, split, settings.seed)
+        self._chance = Chance(settings.seed)
+        self._draws = settings.fault_rate > 0 or settings.latency.most > 0
+        self._routes: dict[str, tuple[str, Callable[[web.BaseRequest], Awaitable[Any]]]] = {
+            "/v1/chat/completions": ("POST", self._complete),
+            "/v1/models": ("GET", self._models),
+            "/stats": ("GET", self._stats),
+            "/health": ("GET", self._health),
+        }
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request."""
+        method, answer = self._routes.get(request.path, ("", None))
+        if answer is None:
+            return _error(404, f"There is nothing at {request.path}.", "not_found")
+        if request.method != method:
+            response = _error(405, f"{request.path} takes {method}.", "method_not_allowed")
+            response.headers["Allow"] = method
+            return response
+        if request.path != "/health" and not self._admits(request):
+            return _error(401, "This server needs its token as a bearer token.", "invalid_api_key")
+        return cast("web.StreamResponse", await answer(request))
+
+    def _admits(self, request: web.BaseRequest) -> bool:
+        token = self.settings.token
+        given = request.headers.get("Authorization", "")
+        return token is None or hmac.compare_digest(given.encode(), f"Bearer {token}".encode())
+
+    async def _health(self, request: web.BaseRequest) -> web.Response:
+        return _json({"status": "ok"})
+
+    async def _stats(self, request: web.BaseRequest) -> web.Response:
+        return _json(self.stats.to_json())
+
+    async def _models(self, request: web.BaseRequest) -> web.Response:
+        models = [
+            {"id": name, "object": "model", "created": 0, "owned_by": "greenroom"}
+            for name in MODELS
+        ]
+        return _json({"object": "list", "data": models})
+
+    async def _complete(self, request: web.BaseRequest) -> web.StreamResponse:
+        body = await request.read()
+        self.stats.requests += 1
+        number = self.stats.requests
+        try:
+            asked = read_request(body)
+            part = await self._cast.part(asked)
+        except BadRequest as error:
+            self.stats.refused += 1
+            return _error(error.status, str(error), error.code)
+        self.stats.roles[part.role] += 1
+        if not self._draws:
+            return await self._answer(request, Completion(number, asked, _said(part, asked)), asked)
+        draw = self._chance.draw(body)
+        delay = self.settings.latency.at(draw.delay)
+        if delay:
+            await asyncio.sleep(delay)
+        fault = self._fault(draw, part)
+        if fault is None:
+            return await self._answer(request, Completion(number, asked, _said(part, asked)), asked)
+        self.stats.faults[fault] += 1
+        return await self._go_wrong(request, fault, draw, number, asked, part)
+
+    def _fault(self, draw: Draw, part: Part) -> str | None:
+        if draw.happens >= self.settings.fault_rate:
+            return None
+        kinds = [kind for kind in self.settings.faults if part.acts or kind not in ACTION_FAULTS]
+        return kinds[int(draw.kind * len(kinds))] if kinds else None
+
+    async def _go_wrong(
+        self,
+        request: web.BaseRequest,
+        fault: str,
+        draw: Draw,
+        number: int,
+        asked: Asked,
+        part: Part,
+    ) -> web.StreamResponse:
+        match fault:
+            case "429":
+                wait = self.settings.retry_after.at(draw.wait)
+                response = _error(429, "Too many requests.", "rate_limit_exceeded", fault)
+                response.headers["Retry-After"] = f"{wait:.3g}"
+                return response
+            case "500":
+                return _error(500, "The server had an error.", "server_error", fault)
+            case "timeout" | "drop":
+                if fault == "timeout":
+                    await asyncio.sleep(self.settings.hang)
+                return _close(request)
+            case "wrong-tool" | "bad-arguments":
+                reply = _said(part, asked, fault)
+            case "empty":
+                reply = Reply("")
+            case _:
+                reply = _said(part, asked)
+        completion = Completion(number, asked, reply, choices=fault != "no-choices")
+        return await self._answer(request, completion, asked, fault)
+
+    async def _answer(
+        self, request: web.BaseRequest, completion: Completion, asked: Asked, fault: str = ""
+    ) -> web.StreamResponse:
+        headers = {FAULT_HEADER: fault} if fault else None
+        if not asked.stream:
+            body = _broken(completion.whole(), fault)
+            return web.Response(body=body, content_type=_JSON, headers=headers)
+        response = web.StreamResponse(headers=headers)
+        response.content_type = "text/event-stream"
+        response.headers["Cache-Control"] = "no-cache"
+        await response.prepare(request)
+        events = list(completion.events())
+        if fault in ("truncated", "malformed"):
+            events = [_broken(b"".join(events), fault)]
+        for event in events:
+            await response.write(event)
+        await response.write_eof()
+        return response
+
+
+def _said(part: Part, asked: Asked, spoiled: Spoiling | None = None) -> Reply:
+    reply = part.speak(spoiled)
+    return reply if asked.max_tokens is None and not asked.stop else reply.limited(asked)
+
+
+def _broken(body: bytes, fault: str) -> bytes:
+    if fault == "truncated":
+        return body[: len(body) // 2]
+    return body.replace(b'"choices":', b'"choices"') if fault == "malformed" else body
+
+
+def _close(request: web.BaseRequest) -> web.Response:
+    """End the connection without a word."""
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
+
+
+def _json(value: Any) -> web.Response:
+    return web.Response(body=orjson.dumps(value), content_type=_JSON)
+
+
+def _error(status: int, message: str, code: str, fault: str = "") -> web.Response:
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    return web.Response(
+        status=status,
+        body=error_body(message, kind, code),
+        content_type=_JSON,
+        headers={FAULT_HEADER: fault} if fault else None,
+    )

@@ -1,0 +1,1 @@
+"""Small tools at the bottom: files, JSON, caches, wheels, loopback."""

@@ -1,0 +1,79 @@
+"""A chat workflow treated as a completion: a text goes in, a text comes out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any, cast
+
+from greenroom.errors import InputError
+from greenroom.messages import last_assistant_message, text_of
+from greenroom.util.json_values import mapping
+from greenroom.workflows.call.calls import Answer, Call, Event, Profile, Target
+
+
+class AsCompletion:
+    """A chat workflow as a Target that does not chat.
+
+    The one text among the inputs that the workflow does not declare becomes the user's message, and
+    the text of the last message the output. An answer of tool calls, which has no text, is passed
+    on as it is.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._profile = replace(
+            target.profile,
+            is_chat=False,
+            decided_by=f"asked for as a completion ({target.profile.decided_by})",
+        )
+
+    @property
+    def profile(self) -> Profile:
+        """What is known of it."""
+        return self._profile
+
+    async def call(self, call: Call) -> Answer:
+        """The text of its answer; raises a CallError where there is none."""
+        return _as_text(await self._target.call(self._as_chat(call)))
+
+    async def stream(self, call: Call) -> AsyncGenerator[Event]:
+        """Its answer in pieces, the last of them the whole."""
+        events = cast("AsyncGenerator[Event]", self._target.stream(self._as_chat(call)))
+        async with aclosing(events):
+            async for event in events:
+                yield replace(event, data=_as_text(event.data)) if event.kind == "end" else event
+
+    async def close(self) -> None:
+        """Let go of what is open."""
+        await self._target.close()
+
+    def _as_chat(self, call: Call) -> Call:
+        if "messages" in call.inputs:
+            return call
+        declared = mapping(mapping(self._profile.schemas.inputs).get("properties"))
+        texts = [
+            name
+            for name, value in call.inputs.items()
+            if isinstance(value, str) and name not in declared
+        ]
+        if len(texts) != 1:
+            found = f"there are {', '.join(texts)}" if texts else "there is none"
+            raise InputError(
+                f"'{self._profile.name}' chats. As a completion it takes one text, which becomes "
+                f"the user's message, but {found}."
+            )
+        message = {"role": "user", "content": call.inputs[texts[0]]}
+        others: dict[str, Any] = {n: v for n, v in call.inputs.items() if n != texts[0]}
+        return replace(call, inputs={**others, "messages": [message]})
+
+
+def _as_text(answer: Answer) -> Answer:
+    message = last_assistant_message(answer.outputs)
+    if message is None or (message.get("tool_calls") and not text_of(message.get("content"))):
+        return answer
+    return replace(answer, outputs=text_of(message.get("content")))
+
+
+__all__ = ["AsCompletion"]

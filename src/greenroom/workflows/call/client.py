@@ -1,0 +1,238 @@
+"""Calling a workflow behind an address, whichever interface it has."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Self
+
+from greenroom.errors import InputError
+from greenroom.messages import messages_of
+from greenroom.models.retries import RetryPolicy
+from greenroom.util.json_values import decoded, mapping
+from greenroom.workflows.call.calls import (
+    Answer,
+    Call,
+    CallError,
+    Event,
+    Profile,
+    WorkflowUnavailable,
+)
+from greenroom.workflows.call.connection import TIMEOUT, Connection, redirected
+from greenroom.workflows.call.frames import STREAMS, read_frames
+from greenroom.workflows.call.openai_client import OpenAIWire
+from greenroom.workflows.call.streams import StreamedAnswer
+from greenroom.workflows.call.wires import EnvelopeWire, PlainWire, Reading, Wire
+from greenroom.workflows.declare.usage import Usage
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse
+
+_FIRST_REDIRECT = 300
+_FIRST_ERROR = 400
+_REFUSED_BODIES = frozenset({400, 422})
+_SESSION = re.compile(r"[!-~]{1,256}")
+_COST_HEADER = "x-litellm-response-cost"
+
+
+class WorkflowClient:
+    """A Target behind an address; its connections are used again and again.
+
+    A call that fails before the server can have run it, or that the server is too busy for (429,
+    503), is made again: as often as `retry` says, and not before the server wants it. Any other
+    failure is raised: whether the workflow had begun is not known.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        wire: Wire | None = None,
+        token: str | None = None,
+        timeout: float = TIMEOUT,
+        retry: RetryPolicy | None = None,
+    ) -> None:
+        self._profile = profile
+        self._wire = wire or wire_for(profile)
+        # Whether the form of the body is known to be the right one.
+        self._settled = wire is not None
+        self._connection = Connection(profile.address, token=token, timeout=timeout, retry=retry)
+
+    @property
+    def profile(self) -> Profile:
+        """What is known of the workflow."""
+        return self._profile
+
+    async def call(self, call: Call) -> Answer:
+        """Its answer; raises a CallError where there is none."""
+        answer: Answer | None = None
+        async for event in self._exchange(call, streamed=False):
+            if event.kind == "end":
+                answer = event.data
+        assert answer is not None  # an exchange ends with one, or raises
+        return answer
+
+    def stream(self, call: Call) -> AsyncIterator[Event]:
+        """Its answer in pieces, the last of them the whole."""
+        return self._exchange(call, streamed=True)
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+        await self._connection.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _exchange(self, call: Call, *, streamed: bool) -> AsyncGenerator[Event]:
+        began = time.perf_counter()
+        async with self._answered(call, streamed) as response:
+            headers = response.headers
+            if response.content_type in STREAMS:
+                told = StreamedAnswer(self._profile.is_chat)
+                with self._named_failures():
+                    frames = read_frames(response.content.iter_any(), response.content_type)
+                    async for frame in frames:
+                        for event in told.take(frame):
+                            yield event
+                    for event in told.close():
+                        yield event
+                reading = Reading(
+                    outputs=told.outputs,
+                    usage=told.usage,
+                    session_id=told.session_id,
+                    trace_id=told.trace_id,
+                )
+            else:
+                content = await response.read()
+                with self._named_failures():
+                    reading = self._read(content, response.content_type)
+                for event in self._whole(reading):
+                    yield event
+        usage = reading.usage
+        yield Event(
+            kind="end",
+            data=Answer(
+                outputs=reading.outputs,
+                session_id=reading.session_id or headers.get("x-ag-session-id") or call.session_id,
+                trace_id=reading.trace_id or headers.get("x-ag-trace-id"),
+                seconds=time.perf_counter() - began,
+                prompt_tokens=usage.prompt_tokens,
+                completion_tokens=usage.completion_tokens,
+                cost=_cost(usage, headers.get(_COST_HEADER)),
+            ),
+        )
+
+    @asynccontextmanager
+    async def _answered(self, call: Call, streamed: bool) -> AsyncGenerator[ClientResponse]:
+        """A response that holds an answer; raises where it holds an error."""
+        async with self._posted(self._wire, call, streamed) as response:
+            if response.status < _FIRST_REDIRECT:
+                self._settled = True
+                yield response
+                return
+            status, headers, content = response.status, response.headers, await response.read()
+        if status < _FIRST_ERROR:
+            raise redirected(self._wire.url, headers.get("Location"))
+        if other := self._other_form(status, content):
+            async with self._posted(other, call, streamed) as response:
+                if response.status < _FIRST_REDIRECT:
+                    self._wire, self._settled = other, True
+                    yield response
+                    return
+        raise self._connection.error_of(status, content)
+
+    @asynccontextmanager
+    async def _posted(
+        self, wire: Wire, call: Call, streamed: bool
+    ) -> AsyncGenerator[ClientResponse]:
+        if call.session_id is not None and not _SESSION.fullmatch(call.session_id):
+            raise InputError(
+                f"A session's id has 1 to 256 printable ASCII characters and no spaces, unlike "
+                f"{call.session_id!r}."
+            )
+        headers = {"x-ag-session-id": call.session_id, "traceparent": call.traceparent}
+        async with self._connection.open(
+            "POST",
+            wire.url,
+            wire.body(call, streamed=streamed),
+            headers={name: value for name, value in headers.items() if value},
+            streamed=streamed,
+        ) as response:
+            yield response
+
+    def _other_form(self, status: int, content: bytes) -> Wire | None:
+        """The plain form, where an envelope was refused before anything was run."""
+        if self._settled or status not in _REFUSED_BODIES:
+            return None
+        if not isinstance(self._wire, EnvelopeWire) or _ran(content):
+            return None
+        return PlainWire(self._wire.url)
+
+    def _read(self, content: bytes, content_type: str) -> Reading:
+        if content_type == "text/plain":
+            return Reading(outputs=content.decode("utf-8", "replace"))
+        try:
+            answer = decoded(content)
+        except ValueError:
+            raise WorkflowUnavailable("its answer is not JSON, or not all of it") from None
+        return self._wire.read(answer)
+
+    def _whole(self, reading: Reading) -> Generator[Event]:
+        """The events of an answer that came at once."""
+        if self._profile.is_chat:
+            for message in messages_of(reading.outputs) or []:
+                yield Event(kind="message", data=message)
+        if reading.usage != Usage():
+            yield Event(kind="usage", data=reading.usage.to_json())
+
+    @contextmanager
+    def _named_failures(self) -> Generator[None]:
+        """Failures that are told within an answer say where they come from."""
+        try:
+            yield
+        except CallError as error:
+            failure = type(error)(
+                f"{self._profile.address} gave no answer: {error}",
+                status=error.status,
+                kind=error.kind,
+            )
+        else:
+            return
+        raise failure
+
+
+def wire_for(profile: Profile) -> Wire:
+    """The form in which a workflow is called, as far as its profile tells it."""
+    address, _, model = profile.address.partition("#")
+    match profile.interface:
+        case "openai":
+            return OpenAIWire(address, model or profile.name)
+        case "run" | "test" as route:
+            return PlainWire(f"{address}/{route}")
+        case _:
+            return EnvelopeWire(f"{address}/invoke", profile.parameters)
+
+
+def _ran(content: bytes) -> bool:
+    """Whether an error comes from the workflow itself: Agenta puts it into an envelope."""
+    try:
+        return "status" in mapping(decoded(content))
+    except ValueError:
+        return False
+
+
+def _cost(usage: Usage, told: str | None) -> float | None:
+    if usage.cost is not None or not told:
+        return usage.cost
+    try:
+        return float(told)
+    except ValueError:
+        return None
+
+
+__all__ = ["WorkflowClient", "wire_for"]

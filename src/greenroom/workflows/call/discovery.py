@@ -1,0 +1,269 @@
+"""Finding out what is behind an address: which workflow, whether it chats, how it is called.
+
+What a workflow declares counts before what it looks like. In this order: the flags of /inspect,
+the flags in the OpenAPI document, a mark in the schema of the inputs, and last the shape of the
+body. A server that speaks OpenAI's protocol chats by nature.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from greenroom.errors import InputError
+from greenroom.models.retries import RetryPolicy
+from greenroom.util.json_values import decoded, listing, mapping
+from greenroom.workflows.call.addresses import Address, parse_address
+from greenroom.workflows.call.calls import IS_CHAT, Profile, Schemas
+from greenroom.workflows.call.connection import Connection
+from greenroom.workflows.call.openapi_reading import Operation, read_operations, takes_messages
+from greenroom.workflows.call.wires import EnvelopeWire, PlainWire, Wire
+
+SECONDS = 20.0
+"""How long each question may take."""
+
+_OK = 200
+_FORBIDDEN = (401, 403)
+_MODELS_SHOWN = 10
+_CHAT_SCHEMAS = Schemas(
+    inputs={
+        "type": "object",
+        "properties": {"messages": {"type": "array", "x-ag-type-ref": "messages"}},
+        "required": ["messages"],
+    },
+    outputs={"type": "object", "x-ag-type-ref": "message"},
+)
+_NOBODY_SAYS = "nothing: no flag, and no messages among the inputs"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A workflow, and the form in which it takes calls, where that is certain."""
+
+    profile: Profile
+    wire: Wire | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether something chats, and what told so."""
+
+    is_chat: bool
+    because: str
+
+
+async def discover(url: str, *, token: str | None = None, model: str | None = None) -> Profile:
+    """What is known of the workflow at an address; an InputError says why nothing is.
+
+    `model` names one of an OpenAI-compatible server's models, as `url#model` does.
+    """
+    return (await find_workflow(url, token=token, model=model)).profile
+
+
+async def find_workflow(url: str, *, token: str | None = None, model: str | None = None) -> Found:
+    """The same, together with the form of its calls."""
+    address = parse_address(url, model=model)
+    connection = Connection(
+        address.base, token=token, timeout=SECONDS, retry=RetryPolicy(max_retries=0)
+    )
+    try:
+        return await _Search(address, connection).find()
+    finally:
+        await connection.close()
+
+
+@dataclass
+class _Search:
+    address: Address
+    connection: Connection
+    tried: list[str] = field(default_factory=list[str])
+
+    async def find(self) -> Found:
+        asked_for_openai = self.address.is_openai or self.address.model is not None
+        if asked_for_openai and (found := await self._openai()):
+            return found
+        if self.address.model is None and (found := await self._workflow()):
+            return found
+        if not asked_for_openai and (found := await self._openai()):
+            return found
+        tried = "\n".join(f"  {line}" for line in self.tried)
+        raise InputError(f"There is no workflow at {self.address.base}. Tried:\n{tried}")
+
+    async def _workflow(self) -> Found | None:
+        described = await self._inspect()
+        verdict = _declared_in(described) if described is not None else None
+        operations = await self._operations() if verdict is None else []
+        if described is not None:
+            verdict = verdict or _judged(operations, _schemas(described).inputs)
+            return Found(_described_profile(self.address, described, verdict))
+        return _found_in_openapi(self.address, operations) if operations else None
+
+    async def _inspect(self) -> dict[str, Any] | None:
+        url = f"{self.address.base}/inspect"
+        empty: dict[str, Any] = {}
+        for method, body in (("POST", empty), ("GET", None)):
+            answer = mapping(await self._ask(method, url, body))
+            if any(name in answer for name in ("revision", "request", "flags", "interface")):
+                return answer
+        return None
+
+    async def _operations(self) -> list[Operation]:
+        places: dict[str, tuple[str, ...]] = {self.address.base: ("", self.address.path)}
+        places.setdefault(self.address.origin, (self.address.path,))
+        for place, prefixes in places.items():
+            document = await self._ask("GET", f"{place}/openapi.json")
+            operations = read_operations(document, prefixes)
+            if operations:
+                return operations
+        return []
+
+    async def _openai(self) -> Found | None:
+        base = self.address.base
+        for place in [base] if self.address.is_openai else [f"{base}/v1", base]:
+            answer = await self._ask("GET", f"{place}/models")
+            listed = listing(mapping(answer).get("data", answer))
+            names = [str(mapping(one)["id"]) for one in listed if mapping(one).get("id")]
+            if names:
+                return Found(_model_profile(place, self.address.model, names))
+        if self.address.is_openai and self.address.model is not None:
+            # Not every such server lists its models; this one was named.
+            return Found(_model_profile(base, self.address.model, []))
+        return None
+
+    async def _ask(self, method: str, url: str, body: Any = None) -> Any:
+        """The JSON that is there, or None: then it is noted what was there instead."""
+        async with self.connection.open(method, url, body) as response:
+            content = await response.read()
+        if response.status in _FORBIDDEN:
+            raise InputError(str(self.connection.error_of(response.status, content)))
+        if response.status != _OK:
+            self.tried.append(f"{method} {url}: {response.status} {response.reason or ''}".rstrip())
+            return None
+        try:
+            answer = decoded(content)
+        except ValueError:
+            self.tried.append(f"{method} {url}: an answer that is not JSON")
+            return None
+        self.tried.append(f"{method} {url}: an answer, but no workflow in it")
+        return answer
+
+
+def _declared_in(described: dict[str, Any]) -> Verdict | None:
+    inner = mapping(mapping(described.get("request")).get("flags")).get(IS_CHAT)
+    if isinstance(inner, bool):
+        return Verdict(inner, f"declared: /inspect says request.flags.is_chat = {_json(inner)}")
+    outer = mapping(described.get("flags")).get(IS_CHAT)
+    if isinstance(outer, bool):
+        return Verdict(outer, f"declared: /inspect says flags.is_chat = {_json(outer)}")
+    return None
+
+
+def _judged(operations: list[Operation], inputs: Any) -> Verdict:
+    """What the OpenAPI document says, then the schema of the inputs, then the shape of the body."""
+    for one in operations:
+        flag = one.flags.get(IS_CHAT)
+        if isinstance(flag, bool):
+            said = f"x-agenta.flags.is_chat = {_json(flag)} on /{one.route}"
+            return Verdict(flag, f"declared: the OpenAPI document says {said}")
+    schemas = [("the inputs", inputs), *((f"/{o.route}", o.schemas.inputs) for o in operations)]
+    told = [(place, takes_messages(schema)) for place, schema in schemas]
+    for place, how in told:
+        if how == "marked":
+            return Verdict(True, f"the schema of {place} marks messages as a message history")
+    for place, how in told:
+        if how == "shaped":
+            return Verdict(True, f"the shape: {place} takes messages")
+    return Verdict(False, _NOBODY_SAYS)
+
+
+def _revision(described: dict[str, Any]) -> dict[str, Any]:
+    request = mapping(described.get("request"))
+    for holder in (described, mapping(described.get("data")), mapping(request.get("data"))):
+        if revision := mapping(holder.get("revision")):
+            return revision
+    return {}
+
+
+def _schemas(described: dict[str, Any]) -> Schemas:
+    data = mapping(_revision(described).get("data")) or mapping(described.get("interface"))
+    schemas = mapping(data.get("schemas"))
+    return Schemas(
+        inputs=mapping(schemas.get("inputs")) or None,
+        parameters=mapping(schemas.get("parameters")) or None,
+        outputs=mapping(schemas.get("outputs")) or None,
+    )
+
+
+def _described_profile(address: Address, described: dict[str, Any], verdict: Verdict) -> Profile:
+    revision = _revision(described)
+    data = mapping(revision.get("data"))
+    flags = mapping(described.get("flags")) | mapping(
+        mapping(described.get("request")).get("flags")
+    )
+    names = (revision.get("name"), revision.get("slug"), _name_in(data.get("uri")))
+    return Profile(
+        name=next((str(name) for name in names if name), _name_of(address)),
+        is_chat=verdict.is_chat,
+        flags=flags,
+        schemas=_schemas(described),
+        parameters=mapping(data.get("parameters")),
+        description=str(revision.get("description") or ""),
+        address=address.base,
+        interface="invoke",
+        decided_by=verdict.because,
+    )
+
+
+def _found_in_openapi(address: Address, operations: list[Operation]) -> Found:
+    called = next((one for one in operations if one.route == address.route), operations[0])
+    verdict = _judged(operations, None)
+    profile = Profile(
+        name=called.title if called.title not in ("", "FastAPI") else _name_of(address),
+        is_chat=verdict.is_chat,
+        flags=called.flags,
+        schemas=called.schemas,
+        parameters=called.parameters,
+        description=called.description,
+        address=address.base,
+        interface=called.route,
+        decided_by=verdict.because,
+    )
+    url = f"{address.base}/{called.route}"
+    if called.is_envelope:
+        return Found(profile, EnvelopeWire(url, profile.parameters))
+    return Found(profile, PlainWire(url, called.fields or None))
+
+
+def _model_profile(base: str, named: str | None, known: list[str]) -> Profile:
+    model = named or (known[0] if len(known) == 1 else None)
+    if model is None:
+        some = ", ".join(known[:_MODELS_SHOWN]) + (", ..." if len(known) > _MODELS_SHOWN else "")
+        raise InputError(
+            f"{base} serves several models: name one, as in {base}#{known[0]}. It has {some}."
+        )
+    return Profile(
+        name=model,
+        is_chat=True,
+        flags={IS_CHAT: True},
+        schemas=_CHAT_SCHEMAS,
+        address=f"{base}#{model}",
+        interface="openai",
+        decided_by="by nature: the server speaks OpenAI's protocol",
+    )
+
+
+def _name_in(uri: Any) -> str | None:
+    """The name in Agenta's uris, such as user:custom:app.support:latest."""
+    parts = uri.split(":") if isinstance(uri, str) else []
+    return parts[2].rpartition(".")[2] if len(parts) > 2 else None
+
+
+def _name_of(address: Address) -> str:
+    return address.path.rpartition("/")[2] or address.origin.partition("://")[2]
+
+
+def _json(flag: bool) -> str:
+    return "true" if flag else "false"
+
+
+__all__ = ["Found", "discover", "find_workflow"]

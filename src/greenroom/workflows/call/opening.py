@@ -1,0 +1,98 @@
+"""From what a person types to something that can be called: an address, a file, a module."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from greenroom.errors import InputError
+from greenroom.models.retries import RetryPolicy
+from greenroom.workflows.call.addresses import is_address
+from greenroom.workflows.call.as_completion import AsCompletion
+from greenroom.workflows.call.calls import Answer, Call, Target
+from greenroom.workflows.call.client import WorkflowClient
+from greenroom.workflows.call.connection import TIMEOUT
+from greenroom.workflows.call.discovery import find_workflow
+from greenroom.workflows.call.loading import load_workflows
+from greenroom.workflows.call.local import LocalTarget
+
+
+async def open_target(
+    address: str,
+    *,
+    model: str | None = None,
+    token: str | None = None,
+    as_completion: bool = False,
+    timeout: float = TIMEOUT,  # noqa: ASYNC109 - one answer's, not this function's
+    max_retries: int = 3,
+) -> Target:
+    """The workflow at an address, in a file (app.py:name) or in a module (package.app:name).
+
+    `model` names one of an OpenAI-compatible server's models. `as_completion` treats a chat
+    workflow as a completion: a text goes in, a text comes out. Close the target after use.
+    """
+    target: Target
+    if is_address(address):
+        found = await find_workflow(address, token=token, model=model)
+        target = WorkflowClient(
+            found.profile,
+            wire=found.wire,
+            token=token,
+            timeout=timeout,
+            retry=RetryPolicy(max_retries=max_retries),
+        )
+    else:
+        target = _local(address, model)
+    return AsCompletion(target) if as_completion and target.profile.is_chat else target
+
+
+def call_workflow(
+    address: str,
+    *,
+    messages: Sequence[Mapping[str, Any]] | str | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    session_id: str | None = None,
+    model: str | None = None,
+    token: str | None = None,
+) -> Answer:
+    """Call a workflow once, from plain code; a text stands for one message of the user.
+
+    For many calls open a target: it keeps its connections.
+    """
+    import anyio
+
+    given = dict(inputs or {})
+    if messages is not None:
+        text = isinstance(messages, str)
+        given["messages"] = [{"role": "user", "content": messages}] if text else list(messages)
+    call = Call(
+        inputs=given,
+        parameters=None if parameters is None else dict(parameters),
+        session_id=session_id,
+    )
+
+    async def called() -> Answer:
+        target = await open_target(address, model=model, token=token)
+        try:
+            return await target.call(call)
+        finally:
+            await target.close()
+
+    return anyio.run(called)
+
+
+def _local(address: str, model: str | None) -> Target:
+    if model is not None:
+        raise InputError(f"A model is named for an address, and '{address}' is none.")
+    workflows = load_workflows(address)
+    if len(workflows) > 1:
+        names = ", ".join(one.name for one in workflows)
+        raise InputError(
+            f"There are several workflows in {address}: name one, as in "
+            f"{address}:{workflows[0].name}. It has {names}."
+        )
+    return LocalTarget(workflows[0], address=address)
+
+
+__all__ = ["call_workflow", "open_target"]

@@ -1,0 +1,360 @@
+"""Reading streamed answers, in whichever dialect they come.
+
+Frames become events, and all of them together the answer. Four dialects are understood, told apart
+frame by frame: Agenta's events, Vercel's UI message stream, OpenAI's chunks, and bare values, as a
+plain generator yields them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, cast
+
+import orjson
+
+from greenroom.messages import is_message
+from greenroom.models.faults import shown
+from greenroom.util.json_values import listing, mapping
+from greenroom.workflows.call.calls import CallError, Event, WorkflowUnavailable
+from greenroom.workflows.call.frames import Frame
+from greenroom.workflows.call.usage_reading import usage_of
+from greenroom.workflows.declare.usage import Usage
+
+_DONE = "[DONE]"
+_UNSHOWN = frozenset(
+    {
+        # Agenta's
+        *("thought", "thought_start", "thought_delta", "thought_end", "interaction_request"),
+        *("data", "file", "attachment_delivery", "mcp_server_failed", "turn", "message_start"),
+        # Vercel's
+        *("start", "start-step", "finish-step", "text-start", "tool-input-start"),
+        *("tool-input-delta", "message-metadata", "abort"),
+    }
+)
+_UNSHOWN_FAMILIES = ("reasoning-", "source-", "data-")
+
+
+@dataclass
+class StreamedAnswer:
+    """Puts a streamed answer together: `take` each frame, then ask for `outputs`.
+
+    What a workflow that does not chat writes is text, and no message.
+    """
+
+    is_chat: bool = True
+    usage: Usage = field(default_factory=Usage)
+    session_id: str | None = None
+    trace_id: str | None = None
+    _messages: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    _values: list[Any] = field(default_factory=list[Any])
+    _text: list[str] = field(default_factory=list[str])
+    _refusal: list[str] = field(default_factory=list[str])
+    _told_calls: set[str] = field(default_factory=set[str])
+    """Tool calls that stand in messages which came as a whole."""
+    _calls: dict[Any, dict[str, Any]] = field(default_factory=dict[Any, dict[str, Any]])
+    _spoken: bool = False
+    """Whether there is an open message, be it an empty one."""
+    _whole: dict[str, Any] | None = None
+    _ended: bool | None = None
+    """None in dialects that have no end of their own."""
+
+    def take(self, frame: Frame) -> Iterator[Event]:
+        """The events of one frame; raises a CallError where it tells of a failure."""
+        if frame.data.strip() == _DONE:
+            self._ended = True
+            return
+        value = _decoded(frame.data)
+        if not isinstance(value, dict):
+            yield from self._bare(value)
+            return
+        found = cast("dict[str, Any]", value)
+        if isinstance(found.get("choices"), list) or (
+            isinstance(found.get("error"), (dict, str)) and "type" not in found
+        ):
+            yield from self._openai(found)
+            return
+        kind, data = _named(frame.name, found)
+        events = self._vercel(kind, data) if _is_vercel(kind) else self._agenta(kind, data)
+        if events is None:
+            events = self._bare(found) if not _is_silent(kind) else self._unshown(data)
+        yield from events
+
+    def close(self) -> Iterator[Event]:
+        """What the end of the stream completes; raises where it ended too early."""
+        if self._ended is False:
+            raise WorkflowUnavailable("the stream broke off before the answer was complete")
+        yield from self._flush()
+
+    @property
+    def outputs(self) -> Any:
+        """The answer as the workflow would have returned it at once.
+
+        What it yielded if it yielded bare values; otherwise the message, or all of them if there
+        are several.
+        """
+        if self._whole is not None:
+            return self._whole["outputs"]
+        if not self._messages:
+            if self._values and all(isinstance(value, str) for value in self._values):
+                return "".join(self._values)
+            return _one_or_all(self._values)
+        return _one_or_all([*self._messages, *self._values])
+
+    # Bare values ------------------------------------------------------------------------------
+
+    def _bare(self, value: Any) -> Iterator[Event]:
+        if is_message(value):
+            self._messages.append(value)
+            calls = map(mapping, listing(value.get("tool_calls")))
+            self._told_calls.update(str(call.get("id")) for call in calls)
+        else:
+            self._values.append(value)
+        if isinstance(value, str):
+            yield Event(kind="delta", text=value)
+        else:
+            yield Event(kind="message", data=value)
+
+    # Agenta -----------------------------------------------------------------------------------
+
+    def _agenta(self, kind: str, data: dict[str, Any]) -> Iterator[Event] | None:
+        match kind:
+            case "message" if is_message(_whole(data)) or isinstance(data.get("text"), str):
+                return self._message(data)
+            case "message_delta":
+                return self._delta(data.get("delta"))
+            case "message_end":
+                return self._end_of_message(data)
+            case "tool_call":
+                given = data.get("rawInput")
+                return self._tool_call(data, data.get("input") if given is None else given)
+            case "tool_result":
+                return self._tool_result(data, data.get("output"), bool(data.get("isError")))
+            case "usage":
+                return self._use(data)
+            case "data" if data.get("name") == "output":
+                return self._bare(data.get("data"))
+            case "done":
+                return self._done(data)
+            case "error":
+                return _fail(data)
+            case _:
+                return None
+
+    def _message(self, data: dict[str, Any]) -> Iterator[Event]:
+        yield from self._flush()
+        whole = _whole(data)
+        if is_message(whole):
+            yield from self._bare(whole)
+            return
+        yield from self._delta(data.get("text"))
+        yield from self._flush()
+
+    def _end_of_message(self, data: dict[str, Any]) -> Iterator[Event]:
+        whole = data.get("message")
+        if not is_message(whole):
+            yield from self._flush()
+            return
+        # What was heard in pieces is told once more as a whole: that one counts.
+        self._forget_open()
+        yield from self._bare(whole)
+
+    def _done(self, data: dict[str, Any]) -> Iterator[Event]:
+        self._note_ids(data)
+        yield from self._flush()
+        if "outputs" in data:
+            self._whole = data
+        if isinstance(data.get("usage"), dict):
+            yield from self._use(data["usage"])
+
+    # Vercel -----------------------------------------------------------------------------------
+
+    def _vercel(self, kind: str, data: dict[str, Any]) -> Iterator[Event] | None:
+        self._ended = self._ended or False
+        match kind:
+            case "text-delta":
+                return self._delta(data.get("delta"))
+            case "text-end":
+                return self._flush()
+            case "tool-input-available":
+                named = {"id": data.get("toolCallId"), "name": data.get("toolName")}
+                return self._tool_call(named, data.get("input"))
+            case "tool-output-available":
+                return self._tool_result({"id": data.get("toolCallId")}, data.get("output"), False)
+            case "tool-output-error":
+                said = data.get("errorText")
+                return self._tool_result({"id": data.get("toolCallId")}, said, True)
+            case "tool-output-denied":
+                return self._tool_result({"id": data.get("toolCallId")}, "denied", True)
+            case "finish":
+                return self._finish(data)
+            case _:
+                return None
+
+    def _finish(self, data: dict[str, Any]) -> Iterator[Event]:
+        self._ended = True
+        yield from self._flush()
+        self._note_ids(data)
+        used = mapping(mapping(data.get("messageMetadata")).get("usage"))
+        if used:
+            yield from self._use(used)
+
+    # OpenAI -----------------------------------------------------------------------------------
+
+    def _openai(self, chunk: dict[str, Any]) -> Iterator[Event]:
+        self._ended = self._ended or False
+        if chunk.get("error"):
+            _fail(mapping(chunk["error"]) or {"message": str(chunk["error"])})
+        for choice in map(mapping, listing(chunk.get("choices"))):
+            if choice.get("index"):
+                continue
+            delta = mapping(choice.get("delta"))
+            self._spoken = self._spoken or bool(delta)
+            if isinstance(delta.get("refusal"), str):
+                self._refusal.append(delta["refusal"])
+            yield from self._delta(delta.get("content"))
+            for call in map(mapping, listing(delta.get("tool_calls"))):
+                self._grow(call)
+            if choice.get("finish_reason"):
+                self._ended = True
+                yield from self._announced_calls()
+                yield from self._flush()
+        if isinstance(chunk.get("usage"), dict):
+            yield from self._use(chunk["usage"])
+
+    def _grow(self, piece: dict[str, Any]) -> None:
+        call = self._calls.setdefault(piece.get("index", len(self._calls)), _tool_call("", "", ""))
+        function = mapping(piece.get("function"))
+        call["id"] = call["id"] or piece.get("id") or ""
+        call["function"]["name"] += function.get("name") or ""
+        call["function"]["arguments"] += function.get("arguments") or ""
+
+    def _announced_calls(self) -> Iterator[Event]:
+        for call in self._calls.values():
+            function = call["function"]
+            given = {"id": call["id"], "name": function["name"]}
+            yield Event(kind="tool_call", data=given | {"input": _arguments(function["arguments"])})
+
+    # What the dialects share --------------------------------------------------------------------
+
+    def _delta(self, text: Any) -> Iterator[Event]:
+        if not isinstance(text, str) or not text:
+            return
+        if not self.is_chat:
+            yield from self._bare(text)
+            return
+        self._spoken = True
+        self._text.append(text)
+        yield Event(kind="delta", text=text)
+
+    def _tool_call(self, named: dict[str, Any], given: Any) -> Iterator[Event]:
+        identity, name = str(named.get("id") or ""), str(named.get("name") or "")
+        arguments = given if isinstance(given, str) else orjson.dumps(given or {}).decode()
+        again = identity in self._calls
+        if identity not in self._told_calls:
+            # The same id once more: now the arguments are known.
+            self._calls[identity] = _tool_call(identity, name, arguments)
+            self._spoken = True
+        if not again:
+            yield Event(kind="tool_call", data={"id": identity, "name": name, "input": given})
+
+    def _tool_result(self, named: dict[str, Any], output: Any, failed: bool) -> Iterator[Event]:
+        yield from self._flush()
+        identity = str(named.get("id") or "")
+        text = output if isinstance(output, str) else orjson.dumps(output).decode()
+        self._messages.append({"role": "tool", "tool_call_id": identity, "content": text})
+        yield Event(kind="tool_result", data={"id": identity, "output": output, "isError": failed})
+
+    def _use(self, data: dict[str, Any]) -> Iterator[Event]:
+        self.usage = usage_of(data)
+        yield Event(kind="usage", data=self.usage.to_json())
+
+    def _flush(self) -> Iterator[Event]:
+        """End the open message, if there is one."""
+        if not self._spoken:
+            return
+        message: dict[str, Any] = {"role": "assistant", "content": "".join(self._text)}
+        if not self._text and (self._calls or self._refusal):
+            message["content"] = None
+        if self._refusal:
+            message["refusal"] = "".join(self._refusal)
+        if self._calls:
+            message["tool_calls"] = list(self._calls.values())
+        # Calls alone were told one by one.
+        told = message["content"] is None and not self._refusal
+        self._forget_open()
+        self._messages.append(message)
+        if not told:
+            yield Event(kind="message", data=message)
+
+    def _forget_open(self) -> None:
+        self._text, self._refusal, self._calls, self._spoken = [], [], {}, False
+
+    def _unshown(self, data: dict[str, Any]) -> Iterator[Event]:
+        self._note_ids(data)
+        yield from ()
+
+    def _note_ids(self, data: dict[str, Any]) -> None:
+        metadata = mapping(data.get("messageMetadata"))
+        session = metadata.get("sessionId") or data.get("session_id")
+        trace = metadata.get("traceId") or data.get("trace_id")
+        self.session_id = session if isinstance(session, str) else self.session_id
+        self.trace_id = trace if isinstance(trace, str) else self.trace_id
+
+
+def _named(name: str, value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """What an event is called and what it holds, wherever its writer put the two."""
+    kind = value.get("type")
+    if not isinstance(kind, str):
+        return name, value
+    data: Any = value.get("data")
+    return kind, cast("dict[str, Any]", data) if isinstance(data, dict) else value
+
+
+def _is_vercel(kind: str) -> bool:
+    return "-" in kind or kind in ("start", "finish")
+
+
+def _is_silent(kind: str) -> bool:
+    return kind in _UNSHOWN or kind.startswith(_UNSHOWN_FAMILIES)
+
+
+def _whole(data: dict[str, Any]) -> Any:
+    """The message that an event holds, or is."""
+    return data.get("message", data)
+
+
+def _decoded(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        if text.startswith(("{", "[")):
+            raise WorkflowUnavailable(
+                f"a piece of the stream is not JSON, or not all of it: {shown(text)!r}"
+            ) from None
+        return text  # a generator's text, framed without quotes
+
+
+def _arguments(text: str) -> Any:
+    """The arguments of a call, as the model wrote them: not always JSON."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+
+
+def _fail(data: dict[str, Any]) -> NoReturn:
+    said = data.get("message") or data.get("errorText") or "it gave no reason"
+    kind = data.get("type") or data.get("code")
+    raise CallError(shown(str(said)), kind=kind if isinstance(kind, str) else "")
+
+
+def _tool_call(identity: str, name: str, arguments: str) -> dict[str, Any]:
+    function = {"name": name, "arguments": arguments}
+    return {"id": identity, "type": "function", "function": function}
+
+
+def _one_or_all(values: list[Any]) -> Any:
+    if not values:
+        return None
+    return values[0] if len(values) == 1 else values

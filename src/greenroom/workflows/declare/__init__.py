@@ -1,0 +1,1 @@
+"""Declaring workflows: decorators, arguments, schemas, and running a handler."""

@@ -1,0 +1,249 @@
+"""How the parts of a call become a handler's arguments: by name, or else by type."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from inspect import Parameter
+from typing import Any, Literal, cast
+
+from pydantic import BaseModel, PydanticUserError, TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError
+
+from greenroom.errors import InputError
+from greenroom.messages import Message
+from greenroom.workflows.call.calls import Call
+from greenroom.workflows.declare.configuration import Configuration
+from greenroom.workflows.declare.hints import is_model, item_of, without_none
+from greenroom.workflows.declare.problems import InvalidCall, Problem, problems_of
+
+MESSAGES = "messages"
+
+Source = Literal["messages", "inputs", "parameters", "session_id", "call", "tools", "input", "rest"]
+
+_BY_NAME: dict[str, Source] = {
+    MESSAGES: "messages",
+    "inputs": "inputs",
+    "parameters": "parameters",
+    "session_id": "session_id",
+    "tools": "tools",
+    "request": "call",
+    "call": "call",
+}
+_ABSENT: Any = object()
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a handler, and which part of a call it takes."""
+
+    name: str
+    source: Source
+    hint: Any = Any
+    default: Any = Parameter.empty
+    positional: bool = False
+    adapter: TypeAdapter[Any] | None = None
+    """Checks and converts the value; None: it is passed as it is."""
+
+    @property
+    def required(self) -> bool:
+        """Whether the handler cannot be called without it."""
+        return self.default is Parameter.empty
+
+
+@dataclass(frozen=True)
+class Binding:
+    """The arguments of a handler."""
+
+    arguments: tuple[Argument, ...]
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        """The arguments that are inputs of their own."""
+        return tuple(one for one in self.arguments if one.source == "input")
+
+    def first(self, *sources: Source) -> Argument | None:
+        """The first argument that takes one of these parts of a call."""
+        return next((one for one in self.arguments if one.source in sources), None)
+
+    @property
+    def takes_messages(self) -> bool:
+        """Whether the handler can see the message history in any way."""
+        return self.first("messages", "inputs", "call", "rest") is not None
+
+    @property
+    def needs_messages(self) -> bool:
+        """Whether a call without a message history makes no sense."""
+        taken = self.first("messages")
+        return taken is None or taken.required
+
+    def bind(self, call: Call, configuration: Configuration) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments for a call; raises InvalidCall."""
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        problems: list[Problem] = []
+        for argument in self.arguments:
+            try:
+                value = self._value(argument, call, configuration)
+            except InvalidCall as error:
+                problems += error.problems
+                continue
+            if argument.source == "rest":
+                named.update(value)
+            elif argument.positional:
+                positional.append(argument.default if value is _ABSENT else value)
+            elif value is not _ABSENT:
+                named[argument.name] = value
+        if problems:
+            raise InvalidCall(problems)
+        return positional, named
+
+    def _value(self, argument: Argument, call: Call, configuration: Configuration) -> Any:
+        match argument.source:
+            case "messages":
+                return _converted(argument, _history(call, argument), MESSAGES)
+            case "input":
+                value = call.inputs.get(argument.name, _ABSENT)
+                return _converted(argument, value, argument.name)
+            case "parameters":
+                hint = without_none(argument.hint)
+                model = hint if is_model(hint) else configuration.model
+                wants_mapping = hint is not Any and not is_model(hint)
+                if model is None or wants_mapping:
+                    return configuration.values(call.parameters)
+                return configuration.validated(call.parameters, model)
+            case "inputs":
+                return self._inputs(argument, call)
+            case "session_id":
+                return call.session_id
+            case "tools":
+                tools = call.inputs.get("tools") if call.tools is None else call.tools
+                return _ABSENT if tools is None and not argument.required else tools
+            case "call":
+                return call
+            case "rest":
+                taken = {one.name for one in self.arguments}
+                taken |= {MESSAGES} if self.first("messages") else set()
+                return {name: value for name, value in call.inputs.items() if name not in taken}
+
+    def _inputs(self, argument: Argument, call: Call) -> Any:
+        if argument.adapter is None:
+            return dict(call.inputs)
+        hidden = {MESSAGES} if self.first("messages") else set[str]()
+        visible = {name: value for name, value in call.inputs.items() if name not in hidden}
+        return _validated(argument.adapter, visible, "inputs")
+
+
+def _history(call: Call, argument: Argument) -> Any:
+    messages: Any = call.inputs.get(MESSAGES)
+    if messages is None:
+        return _ABSENT
+    check_messages(messages)
+    # A copy, so that a handler may add to its list and the caller's stays what it was.
+    return list(messages) if argument.adapter is None else messages
+
+
+def _converted(argument: Argument, value: Any, name: str) -> Any:
+    if value is _ABSENT:
+        if argument.required:
+            raise InvalidCall([Problem(("inputs", name), "This input is missing.", "missing")])
+        return value
+    return (
+        value if argument.adapter is None else _validated(argument.adapter, value, "inputs", name)
+    )
+
+
+def _validated(adapter: TypeAdapter[Any], value: Any, *where: str) -> Any:
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        raise InvalidCall(problems_of(error, *where)) from error
+
+
+def check_messages(messages: Any) -> None:
+    """Raise InvalidCall unless these are messages: objects with a role."""
+    where = ("inputs", MESSAGES)
+    if not isinstance(messages, list):
+        raise InvalidCall([Problem(where, "Messages are an array.", "list_type")])
+    problems: list[Problem] = []
+    for place, message in enumerate(cast("list[Any]", messages)):
+        if isinstance(message, Message):
+            continue
+        role = cast("dict[str, Any]", message).get("role") if isinstance(message, dict) else None
+        if not isinstance(role, str):
+            problems.append(
+                Problem((*where, place), "A message is an object with a role.", "message")
+            )
+    if problems:
+        raise InvalidCall(problems)
+
+
+def read_binding(signature: inspect.Signature, parameters_model: type[BaseModel] | None) -> Binding:
+    """Which part of a call each parameter of a signature takes."""
+    found: list[Argument] = []
+    for parameter in signature.parameters.values():
+        if parameter.kind is Parameter.VAR_POSITIONAL:
+            continue
+        source = _source(parameter, parameters_model)
+        adapter = _adapter(parameter, source)
+        if source == "input" and adapter is None and _own_business(parameter):
+            continue
+        found.append(
+            Argument(
+                name=parameter.name,
+                source=source,
+                hint=parameter.annotation,
+                default=parameter.default,
+                positional=parameter.kind is Parameter.POSITIONAL_ONLY,
+                adapter=adapter,
+            )
+        )
+    return Binding(tuple(found))
+
+
+def _source(parameter: Parameter, parameters_model: type[BaseModel] | None) -> Source:
+    if parameter.kind is Parameter.VAR_KEYWORD:
+        return "rest"
+    hint = without_none(parameter.annotation)
+    named = _BY_NAME.get(parameter.name)
+    if named == "call" and hint not in (Any, Call):
+        named = None  # an input that happens to have this name
+    if named is not None:
+        return named
+    if hint is Call:
+        return "call"
+    if item_of(hint) is Message:
+        return "messages"
+    return "parameters" if is_model(hint) and hint is parameters_model else "input"
+
+
+def _adapter(parameter: Parameter, source: Source) -> TypeAdapter[Any] | None:
+    hint = parameter.annotation
+    if source not in ("messages", "inputs", "input") or hint in (Any, object):
+        return None
+    if source == "inputs" and not is_model(without_none(hint)):
+        return None
+    if source == "messages" and item_of(without_none(hint)) in (Any, dict, dict[str, Any], Mapping):
+        return None
+    try:
+        return TypeAdapter(hint)
+    except (PydanticSchemaGenerationError, PydanticUserError) as error:
+        if parameter.default is not Parameter.empty:
+            return None
+        raise InputError(
+            f"The argument '{parameter.name}' is a {_type_name(hint)}, which cannot be made from "
+            "JSON: use plain types or a pydantic model, or give the argument a default."
+        ) from error
+
+
+def _own_business(parameter: Parameter) -> bool:
+    """An argument with a default that no JSON can replace: a client, say, or a lock."""
+    return parameter.annotation not in (Any, object)
+
+
+def _type_name(hint: Any) -> str:
+    return getattr(hint, "__name__", None) or str(hint)
+
+
+__all__ = ["MESSAGES", "Argument", "Binding", "Source", "check_messages", "read_binding"]

@@ -1,0 +1,114 @@
+"""A workflow's parameters: its configuration, with defaults that calls may override."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from pydantic import BaseModel, ValidationError
+
+from greenroom.errors import InputError
+from greenroom.workflows.declare.outputs import json_value
+from greenroom.workflows.declare.problems import InvalidCall, problems_of
+
+Parameters = type[BaseModel] | BaseModel | Mapping[str, Any]
+"""How parameters are declared: a model, a model with other defaults, or plain defaults."""
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What parameters there are, and what they are unless a call says otherwise."""
+
+    defaults: dict[str, Any] = field(default_factory=dict[str, Any])
+    model: type[BaseModel] | None = None
+
+    def values(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The parameters of a call, as plain JSON; raises InvalidCall."""
+        if self.model is None:
+            return deepcopy(self.defaults) | dict(given or {})
+        return self.validated(given, self.model).model_dump(mode="json", by_alias=True)
+
+    def validated(self, given: Mapping[str, Any] | None, model: type[BaseModel]) -> BaseModel:
+        """The parameters of a call as a model; raises InvalidCall."""
+        try:
+            return model.model_validate(self.defaults | dict(given or {}))
+        except ValidationError as error:
+            raise InvalidCall(problems_of(error, "parameters")) from error
+
+    def schema(self) -> dict[str, Any]:
+        """Their JSON schema."""
+        if self.model is not None:
+            schema = self.model.model_json_schema()
+            properties = schema.get("properties", {})
+            overridden = {k: v for k, v in self.defaults.items() if k in properties}
+            return schema | {
+                "properties": properties
+                | {k: properties[k] | {"default": v} for k, v in overridden.items()}
+            }
+        if not self.defaults:
+            return {}
+        return {
+            "type": "object",
+            "properties": {
+                name: _schema_of(value) | {"default": value}
+                for name, value in self.defaults.items()
+            },
+        }
+
+
+def read_parameters(declared: Parameters | None, hinted: type[BaseModel] | None) -> Configuration:
+    """What was declared, or else what the handler's own hint says."""
+    if declared is None:
+        return _of_model(hinted) if hinted is not None else Configuration()
+    if isinstance(declared, BaseModel):
+        return Configuration(declared.model_dump(mode="json", by_alias=True), type(declared))
+    if isinstance(declared, type):
+        return _of_model(declared)
+    defaults: dict[str, Any] = json_value(declared)
+    if hinted is not None:
+        _check_defaults(hinted, defaults)
+    return Configuration(defaults, hinted)
+
+
+def _of_model(model: type[BaseModel]) -> Configuration:
+    try:
+        return Configuration(model().model_dump(mode="json", by_alias=True), model)
+    except ValidationError:  # some have no default: then calls have to give them
+        known = {
+            one.alias or name: json_value(
+                one.get_default(call_default_factory=True, validated_data={})
+            )
+            for name, one in model.model_fields.items()
+            if not one.is_required()
+        }
+        return Configuration(known, model)
+
+
+def _check_defaults(model: type[BaseModel], defaults: dict[str, Any]) -> None:
+    try:
+        model.model_validate(defaults)
+    except ValidationError as error:
+        problem = next(iter(problems_of(error, "parameters")))
+        raise InputError(
+            f"The default parameters do not fit {model.__name__}: {problem}."
+        ) from error
+
+
+_TYPES: dict[type, str] = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+}
+
+
+def _schema_of(value: Any) -> dict[str, Any]:
+    kind = _TYPES.get(cast("type[Any]", type(value)))
+    return {"type": kind} if kind else {}
+
+
+__all__ = ["Configuration", "Parameters", "read_parameters"]

@@ -1,0 +1,74 @@
+"""A declared workflow: a function that can also be discovered, called from afar and evaluated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from greenroom.workflows.call.calls import IS_CHAT, Profile, Schemas
+from greenroom.workflows.declare.binding import Binding
+from greenroom.workflows.declare.configuration import Configuration
+
+HandlerKind = Literal["function", "coroutine", "generator", "async generator"]
+
+_NOT_IN_ADDRESSES = re.compile(r"[^A-Za-z0-9._~-]+")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Workflow:
+    """A handler with a name, flags and schemas. Called, it is the function that it was made of."""
+
+    name: str
+    handler: Callable[..., Any]
+    kind: HandlerKind
+    binding: Binding
+    configuration: Configuration
+    flags: Mapping[str, Any]
+    schemas: Schemas
+    description: str = ""
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Call the handler itself, as if it had never been declared."""
+        return self.handler(*arguments, **named)
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:  # what inspect.signature looks at
+        return self.handler
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether it takes messages and answers with messages."""
+        return self.flags.get(IS_CHAT) is True
+
+    @property
+    def streams(self) -> bool:
+        """Whether its handler gives the answer in pieces."""
+        return self.kind in ("generator", "async generator")
+
+    @property
+    def slug(self) -> str:
+        """The name as it stands in addresses."""
+        return _NOT_IN_ADDRESSES.sub("-", self.name).strip("-.")
+
+    @property
+    def uri(self) -> str:
+        """The name that Agenta's tools know it by."""
+        module = getattr(self.handler, "__module__", None) or "app"
+        return f"user:custom:{module}.{self.slug}:latest"
+
+    def profile(self, address: str = "") -> Profile:
+        """What can be known of it beforehand."""
+        return Profile(
+            name=self.name,
+            is_chat=self.is_chat,
+            flags=dict(self.flags),
+            schemas=self.schemas,
+            parameters=self.configuration.defaults,
+            description=self.description,
+            address=address or self.name,
+        )
+
+
+__all__ = ["HandlerKind", "Workflow"]

@@ -1,0 +1,167 @@
+"""A server for workflows: every route of every workflow, in one FastAPI application."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import anyio
+from fastapi import FastAPI
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import Route
+
+from greenroom._version import __version__
+from greenroom.errors import InputError
+from greenroom.workflows.declare.workflow import Workflow
+from greenroom.workflows.serve.agenta_routes import Inspect, Invoke
+from greenroom.workflows.serve.exchange import Exchange
+from greenroom.workflows.serve.legacy_routes import Run
+from greenroom.workflows.serve.limits import (
+    MAX_BODY,
+    MAX_CONCURRENT_CALLS,
+    Admission,
+    Gate,
+    Slots,
+)
+from greenroom.workflows.serve.openai_routes import ChatCompletions, Models, openai_shape
+from greenroom.workflows.serve.openapi import Mounted, document
+from greenroom.workflows.serve.served import Endpoint, Served
+
+_TAKEN = frozenset({"inspect", "invoke", "run", "test", "health", "v1", "openapi.json"})
+_ANSWER_HEADERS = [
+    "x-ag-version",
+    "x-ag-trace-id",
+    "x-ag-span-id",
+    "x-ag-session-id",
+    "traceparent",
+]
+
+
+class WorkflowApp(FastAPI):
+    """A FastAPI application whose document also describes the routes of its workflows."""
+
+    def __init__(self, mounted: Sequence[Mounted], *, secured: bool, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.mounted = tuple(mounted)
+        self._described = document(mounted, secured=secured)
+
+    def openapi(self) -> dict[str, Any]:
+        """The document: our own operations, and those of routes that were added."""
+        found = super().openapi()
+        components = found.get("components", {})
+        schemas = components.get("schemas", {}) | self._described["components"]["schemas"]
+        return {
+            **found,
+            **self._described,
+            "paths": {**self._described["paths"], **found.get("paths", {})},
+            "components": {**components, **self._described["components"], "schemas": schemas},
+        }
+
+
+def create_app(
+    *workflows: Workflow,
+    token: str | None = None,
+    cors_origins: Sequence[str] = (),
+    max_body: int = MAX_BODY,
+    max_concurrent_calls: int = MAX_CONCURRENT_CALLS,
+) -> WorkflowApp:
+    """A server for these workflows.
+
+    The first one answers at the root; if there are several, each also answers under its name. With
+    a token, requests need it as a bearer token. Pages of `cors_origins` may call from a browser.
+    """
+    mounted = _mounted(workflows)
+    slots, threads = Slots(max_concurrent_calls), anyio.CapacityLimiter(max_concurrent_calls)
+    served = {
+        one: Served(one, max_body=max_body, slots=slots, threads=threads) for one in workflows
+    }
+    admission = Admission(token=token, origins=tuple(cors_origins))
+    app = WorkflowApp(
+        mounted,
+        secured=token is not None,
+        title=", ".join(one.name for one in workflows),
+        description=workflows[0].description if len(workflows) == 1 else "Workflows.",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        middleware=[*_cors(admission), Middleware(Gate, admission=admission)],
+    )
+    routes: list[Route] = []
+    for one in mounted:
+        routes += _routes(one.prefix, served[one.workflow])
+    chat = {one.slug: served[one] for one in workflows if one.is_chat}
+    routes += _openai_routes("", chat, max_body)
+    for one in mounted:
+        if one.prefix and one.workflow.is_chat:
+            slug = one.workflow.slug
+            routes += _openai_routes(one.prefix, {slug: chat[slug]}, max_body)
+    routes.append(_route("/health", _health, "GET"))
+    app.router.routes[:0] = routes
+    return app
+
+
+def _mounted(workflows: Sequence[Workflow]) -> list[Mounted]:
+    if not workflows:
+        raise InputError("There is no workflow to serve.")
+    known: dict[str, Workflow] = {}
+    for one in workflows:
+        if one.slug in known:
+            raise InputError(
+                f"Two workflows are called '{one.slug}' in addresses: give one of them another "
+                "name, as in @workflow(name=...)."
+            )
+        if len(workflows) > 1 and one.slug in _TAKEN:
+            raise InputError(
+                f"A workflow beside others cannot be called '{one.slug}', which is the path of "
+                "something else: give it another name, as in @workflow(name=...)."
+            )
+        known[one.slug] = one
+    root = Mounted(workflows[0], "")
+    if len(workflows) == 1:
+        return [root]
+    return [root, *(Mounted(one, f"/{one.slug}") for one in workflows)]
+
+
+def _routes(prefix: str, served: Served) -> list[Route]:
+    run = Run(served)
+    return [
+        _route(f"{prefix}/invoke", Invoke(served), "POST"),
+        _route(f"{prefix}/inspect", Inspect(served), "GET", "POST"),
+        _route(f"{prefix}/run", run, "POST"),
+        _route(f"{prefix}/test", run, "POST"),
+    ]
+
+
+def _openai_routes(prefix: str, served: dict[str, Served], max_body: int) -> list[Route]:
+    completions = Endpoint(ChatCompletions(served, max_body), shape=openai_shape)
+    return [
+        Route(f"{prefix}/v1/chat/completions", completions, methods=["POST"]),
+        _route(f"{prefix}/v1/models", Models(served), "GET"),
+    ]
+
+
+def _route(path: str, handle: Any, *methods: str) -> Route:
+    return Route(path, Endpoint(handle), methods=methods)
+
+
+async def _health(exchange: Exchange) -> None:
+    await exchange.answer(200, {"status": "ok"})
+
+
+def _cors(admission: Admission) -> list[Middleware]:
+    if not admission.origins:
+        return []
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=list(admission.origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["*"],
+            expose_headers=_ANSWER_HEADERS,
+        )
+    ]
+
+
+__all__ = ["WorkflowApp", "create_app"]

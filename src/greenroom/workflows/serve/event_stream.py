@@ -1,0 +1,113 @@
+"""Agenta's stream of events, as server-sent events or as lines of JSON.
+
+Each event is `{"type": ..., "data": ...}`. Beyond what Agenta's own servers send, `message_end`
+holds the whole message and `done` the outputs, so that nothing has to be put together again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, cast
+
+from greenroom.messages import text_of
+from greenroom.workflows.call.calls import Answer, CallError, Event
+from greenroom.workflows.serve.encoding import encode
+from greenroom.workflows.serve.served import words_of
+from greenroom.workflows.serve.tool_calls import called_tools
+from greenroom.workflows.serve.traces import Trace
+from greenroom.workflows.serve.usage_shapes import agenta_usage
+
+Told = tuple[str, dict[str, Any]]
+
+
+class EventWriter:
+    """Writes events."""
+
+    def __init__(self, form: Literal["sse", "ndjson"], trace: Trace, session_id: str) -> None:
+        self.content_type = b"text/event-stream" if form == "sse" else b"application/x-ndjson"
+        self._frame = _sse if form == "sse" else _line
+        self._ids = {"session_id": session_id, "trace_id": trace.trace_id}
+        self._messages = 0
+        self._open = False
+        self._anything = False
+
+    def frames(self, event: Event) -> bytes:
+        """What an event looks like on the wire."""
+        told = list(self._told(event))
+        self._anything = self._anything or bool(told)
+        return b"".join(self._frame({"type": kind, "data": data}) for kind, data in told)
+
+    def failed(self, error: CallError) -> bytes:
+        """The error, and the end."""
+        told = [
+            ("error", {"message": words_of(error), "type": error.kind}),
+            ("done", {"stopReason": "error", **self._ids}),
+        ]
+        return b"".join(self._frame({"type": kind, "data": data}) for kind, data in told)
+
+    def _told(self, event: Event) -> Iterator[Told]:
+        match event.kind:
+            case "delta":
+                yield from self._delta(event.text)
+            case "message":
+                yield from self._message(event.data)
+            case "tool_call" | "tool_result":
+                yield event.kind, event.data
+            case "usage":
+                pass  # told once, at the end
+            case "end":
+                yield from self._end(event.data)
+
+    def _delta(self, text: str) -> Iterator[Told]:
+        if not self._open:
+            self._open = True
+            self._messages += 1
+            yield "message_start", {"id": self._id}
+        if text:
+            yield "message_delta", {"id": self._id, "delta": text}
+
+    def _message(self, message: Any) -> Iterator[Told]:
+        fields = cast("dict[str, Any]", message) if isinstance(message, dict) else {}
+        match fields.get("role"):
+            case None:  # a piece of a workflow that is not a chat workflow
+                yield "data", {"name": "output", "data": message}
+            case "tool":
+                output = fields.get("content")
+                yield "tool_result", {"id": fields.get("tool_call_id"), "output": output}
+            case "assistant":
+                if not self._open:
+                    yield from self._delta(text_of(fields.get("content")))
+                self._open = False
+                yield "message_end", {"id": self._id, "message": message}
+                for call in called_tools(fields):
+                    yield "tool_call", call
+            case _:
+                yield "message", {"message": message}
+
+    def _end(self, answer: Answer) -> Iterator[Told]:
+        if self._open:  # text of a workflow that is not a chat workflow
+            self._open = False
+            yield "message_end", {"id": self._id}
+        elif not self._anything and isinstance(answer.outputs, str):
+            yield from self._delta(answer.outputs)
+            self._open = False
+            yield "message_end", {"id": self._id}
+        usage = agenta_usage(answer)
+        if usage is not None:
+            yield "usage", usage
+        yield "done", {"stopReason": "stop", "outputs": answer.outputs, **self._ids}
+
+    @property
+    def _id(self) -> str:
+        return f"msg-{self._messages}"
+
+
+def _sse(value: Any) -> bytes:
+    return b"data: " + encode(value) + b"\n\n"
+
+
+def _line(value: Any) -> bytes:
+    return encode(value) + b"\n"
+
+
+__all__ = ["EventWriter"]

@@ -1,0 +1,104 @@
+"""What a server takes: how large a body, how many calls at once, from whom."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from greenroom.workflows.serve.exchange import Exchange, Refusal
+
+MAX_BODY = 16 << 20
+MAX_CONCURRENT_CALLS = 256
+
+_OPEN_PATHS = frozenset({"/health"})
+_SECONDS_TO_RETRY = b"1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Admission:
+    """Who may call."""
+
+    token: str | None = field(default=None, repr=False)
+    """Requests need it as a bearer token, if it is set."""
+    origins: tuple[str, ...] = ()
+    """Pages of these origins may call from a browser; `*` stands for any."""
+
+    def check(self, exchange: Exchange) -> None:
+        """Raise unless the request may come in."""
+        if self.token is not None and not self._knows_token(exchange, self.token):
+            raise Refusal(
+                401,
+                {"detail": "This server needs its token: send 'Authorization: Bearer TOKEN'."},
+                [(b"www-authenticate", b"Bearer")],
+            )
+        origin = exchange.header(b"origin")
+        if origin is not None and exchange.method == "POST":
+            self._check_origin(origin.decode("latin-1"), exchange)
+
+    def _knows_token(self, exchange: Exchange, token: str) -> bool:
+        if exchange.scope["path"] in _OPEN_PATHS:
+            return True
+        scheme, _, given = (exchange.header(b"authorization") or b"").partition(b" ")
+        same = hmac.compare_digest(given.strip(), token.encode())
+        return same and scheme.lower() in (b"bearer", b"apikey")
+
+    def _check_origin(self, origin: str, exchange: Exchange) -> None:
+        """A browser sends what any page tells it to: without this, every page could make calls."""
+        if "*" in self.origins or origin in self.origins:
+            return
+        host = (exchange.header(b"host") or b"").decode("latin-1")
+        if urlsplit(origin).netloc != host:
+            raise Refusal(
+                403,
+                {"detail": "Pages of other origins may not call; --cors ORIGIN allows one to."},
+            )
+
+
+class Slots:
+    """How many calls run, and how many may."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.taken = 0
+
+    @contextmanager
+    def one(self) -> Generator[None]:
+        """Take part for as long as the block runs; raises where no place is left."""
+        if self.taken >= self.limit:
+            raise Refusal(
+                503,
+                {"detail": f"{self.limit} calls run already, which is the limit. Try again soon."},
+                [(b"retry-after", _SECONDS_TO_RETRY)],
+            )
+        self.taken += 1
+        try:
+            yield
+        finally:
+            self.taken -= 1
+
+
+class Gate:
+    """Lets in who may call: plain ASGI, for every request passes here."""
+
+    def __init__(self, app: ASGIApp, admission: Admission) -> None:
+        self.app = app
+        self.admission = admission
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] == "http":
+            exchange = Exchange(scope, receive, send)
+            try:
+                self.admission.check(exchange)
+            except Refusal as refusal:
+                await exchange.answer(refusal.status, refusal.body, refusal.headers)
+                return
+        await self.app(scope, receive, send)
+
+
+__all__ = ["MAX_BODY", "MAX_CONCURRENT_CALLS", "Admission", "Gate", "Slots"]

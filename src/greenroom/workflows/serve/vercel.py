@@ -1,0 +1,214 @@
+"""The Vercel AI SDK's wire: its UI messages in, its UI message stream out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+from uuid import uuid4
+
+from greenroom.messages import text_of
+from greenroom.workflows.call.calls import Answer, CallError, Event
+from greenroom.workflows.serve.encoding import encode
+from greenroom.workflows.serve.exchange import Headers
+from greenroom.workflows.serve.negotiation import MESSAGES_FORMAT, VERCEL
+from greenroom.workflows.serve.served import words_of
+from greenroom.workflows.serve.tool_calls import called_tools
+from greenroom.workflows.serve.traces import Trace
+from greenroom.workflows.serve.usage_shapes import agenta_usage
+
+VERCEL_HEADERS: Headers = [
+    (b"x-vercel-ai-ui-message-stream", b"v1"),
+    (MESSAGES_FORMAT, VERCEL),
+    (b"x-ag-messages-version", b"v1"),
+]
+
+_DONE = b"data: [DONE]\n\n"
+
+Part = dict[str, Any]
+
+
+class VercelWriter:
+    """Writes an answer as parts of one UI message."""
+
+    content_type = b"text/event-stream"
+
+    def __init__(self, trace: Trace, session_id: str) -> None:
+        self._trace = trace
+        self._session_id = session_id
+        self._begun = False
+        self._texts = 0
+        self._open = False
+        self._anything = False
+        self._tools: set[str] = set()
+
+    def frames(self, event: Event) -> bytes:
+        """What an event looks like on the wire."""
+        parts = list(self._parts(event))
+        return self._written(parts) + (_DONE if event.kind == "end" else b"")
+
+    def failed(self, error: CallError) -> bytes:
+        """The error, and the end."""
+        parts = [
+            *self._end_text(),
+            {"type": "error", "errorText": words_of(error)},
+            {"type": "finish-step"},
+            {"type": "finish", "finishReason": "error"},
+        ]
+        return self._written(parts) + _DONE
+
+    def _written(self, parts: list[Part]) -> bytes:
+        if parts and not self._begun:
+            self._begun = True
+            metadata = {"sessionId": self._session_id}
+            start = {"type": "start", "messageId": f"msg-{uuid4().hex}"}
+            parts = [start | {"messageMetadata": metadata}, {"type": "start-step"}, *parts]
+        return b"".join(b"data: " + encode(part) + b"\n\n" for part in parts)
+
+    def _parts(self, event: Event) -> Iterator[Part]:
+        match event.kind:
+            case "delta":
+                yield from self._text(event.text)
+            case "message":
+                yield from self._message(event.data)
+            case "tool_call":
+                yield from self._tool_call(event.data)
+            case "tool_result":
+                yield from self._tool_result(event.data)
+            case "usage":
+                pass  # told once, at the end
+            case "end":
+                yield from self._end(event.data)
+
+    def _text(self, text: str) -> Iterator[Part]:
+        self._anything = True
+        if not self._open:
+            self._open = True
+            self._texts += 1
+            yield {"type": "text-start", "id": self._id}
+        yield {"type": "text-delta", "id": self._id, "delta": text}
+
+    def _end_text(self) -> Iterator[Part]:
+        if self._open:
+            self._open = False
+            yield {"type": "text-end", "id": self._id}
+
+    def _message(self, message: Any) -> Iterator[Part]:
+        fields = cast("dict[str, Any]", message) if isinstance(message, dict) else {}
+        self._anything = True
+        match fields.get("role"):
+            case None:  # a piece of a workflow that is not a chat workflow
+                yield {"type": "data-output", "data": message}
+            case "assistant":
+                text = text_of(fields.get("content"))
+                if not self._open and text:
+                    yield from self._text(text)
+                yield from self._end_text()
+                for call in called_tools(fields):
+                    yield from self._tool_call(call)
+            case "tool":
+                result = {"id": fields.get("tool_call_id"), "output": fields.get("content")}
+                yield from self._tool_result(result)
+            case _:
+                pass  # a UI message has only what the assistant says and does
+
+    def _tool_call(self, call: dict[str, Any]) -> Iterator[Part]:
+        identity, name = str(call.get("id")), str(call.get("name"))
+        self._anything = True
+        named = {"toolCallId": identity, "toolName": name}
+        if identity not in self._tools:
+            self._tools.add(identity)
+            yield {"type": "tool-input-start", **named}
+        yield {"type": "tool-input-available", **named, "input": call.get("input")}
+
+    def _tool_result(self, result: dict[str, Any]) -> Iterator[Part]:
+        identity = str(result.get("id"))
+        if identity not in self._tools:
+            return  # the client knows no call that it could belong to
+        if result.get("isError"):
+            error = str(result.get("output"))
+            yield {"type": "tool-output-error", "toolCallId": identity, "errorText": error}
+        else:
+            output = result.get("output")
+            yield {"type": "tool-output-available", "toolCallId": identity, "output": output}
+
+    def _end(self, answer: Answer) -> Iterator[Part]:
+        if not self._anything:
+            if isinstance(answer.outputs, str):
+                yield from self._text(answer.outputs)
+            else:
+                yield {"type": "data-output", "data": answer.outputs}
+        yield from self._end_text()
+        yield {"type": "finish-step"}
+        metadata: dict[str, Any] = {"traceId": self._trace.trace_id}
+        usage = agenta_usage(answer)
+        if usage is not None:
+            metadata["usage"] = usage
+        yield {"type": "finish", "finishReason": "stop", "messageMetadata": metadata}
+
+    @property
+    def _id(self) -> str:
+        return f"text-{self._texts}"
+
+
+def with_plain_messages(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Inputs whose UI messages, which have parts, are chat-completion messages."""
+    messages = inputs.get("messages")
+    if not isinstance(messages, list):
+        return inputs
+    plain = [plain for one in cast("list[Any]", messages) for plain in _plain_messages(one)]
+    return {**inputs, "messages": plain}
+
+
+def _plain_messages(message: Any) -> list[Any]:
+    fields = cast("dict[str, Any]", message) if isinstance(message, dict) else {}
+    given = fields.get("parts")
+    if not isinstance(given, list):
+        return [message]
+    parts = [cast("Part", one) for one in cast("list[Any]", given) if isinstance(one, dict)]
+    content = [plain for one in parts for plain in _content(one)]
+    plain: Part = {"role": fields.get("role"), "content": _simplest(content)}
+    tools = [one for one in parts if _tool_name(one) is not None and "input" in one]
+    if tools:
+        plain["tool_calls"] = [_tool_call(one) for one in tools]
+    return [plain, *(_tool_message(one) for one in tools if "output" in one or "errorText" in one)]
+
+
+def _content(part: Part) -> list[Part]:
+    if part.get("type") == "text":
+        return [{"type": "text", "text": str(part.get("text", ""))}]
+    if part.get("type") == "file" and isinstance(part.get("url"), str):
+        if str(part.get("mediaType")).startswith("image/"):
+            return [{"type": "image_url", "image_url": {"url": part["url"]}}]
+        named = {"filename": part["filename"]} if isinstance(part.get("filename"), str) else {}
+        return [{"type": "file", "file": {"file_data": part["url"], **named}}]
+    return []
+
+
+def _simplest(content: list[Part]) -> Any:
+    if all(part["type"] == "text" for part in content):
+        return "".join(part["text"] for part in content)
+    return content
+
+
+def _tool_name(part: Part) -> str | None:
+    kind = part.get("type")
+    if kind == "dynamic-tool":
+        return str(part.get("toolName"))
+    return (
+        kind.removeprefix("tool-") if isinstance(kind, str) and kind.startswith("tool-") else None
+    )
+
+
+def _tool_call(part: Part) -> Part:
+    arguments = encode(part.get("input")).decode()
+    function = {"name": _tool_name(part), "arguments": arguments}
+    return {"id": str(part.get("toolCallId")), "type": "function", "function": function}
+
+
+def _tool_message(part: Part) -> Part:
+    output: Any = part.get("errorText", part.get("output"))
+    text = output if isinstance(output, str) else encode(output).decode()
+    return {"role": "tool", "tool_call_id": str(part.get("toolCallId")), "content": text}
+
+
+__all__ = ["VERCEL_HEADERS", "VercelWriter", "with_plain_messages"]
