@@ -37,10 +37,10 @@ def kept_results() -> Iterator[Measure]:
     """Results of 40 KB, each committed durably on its own, beside a file rewritten for each."""
     with tempfile.TemporaryDirectory() as folder:
         store = _store(Path(folder))
-        store.create_run(_run())
+        store.runs.create(_run())
         records = [_result(number) for number in range(RESULTS)]
-        store.add_episodes("bench", [_result(RESULTS)])  # what happens once stays outside
-        ours = cpu_seconds(lambda: [store.add_episodes("bench", [record]) for record in records])
+        store.runs.add("bench", [_result(RESULTS)])  # what happens once stays outside
+        ours = cpu_seconds(lambda: [store.runs.add("bench", [record]) for record in records])
         store.close()
         naive = _rewritten_files(Path(folder), records)
     name = f"{RESULTS} results of {RESULT_BYTES // 1000} KB kept, each at once"

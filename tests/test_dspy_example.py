@@ -283,8 +283,8 @@ def test_it_plays_at_the_command_line(greenroom: Greenroom, retail: Domain, tmp_
         ).json
     assert report["metrics"]["outcomes"] == {"success": 6}
     with closing(open_store()) as store:
-        (run,) = store.runs()
-        used = [summary.usage["agent"] for summary in store.summaries(run.id)]
+        (run,) = store.runs.all()
+        used = [summary.usage["agent"] for summary in store.runs.summaries(run.id)]
     for agent in used:
         assert agent.prompt_tokens == 10 * agent.calls > 0
         assert agent.cost == pytest.approx(0.3 * agent.calls)

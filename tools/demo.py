@@ -62,7 +62,7 @@ def _play(store: Store, strategy: str) -> RunRecord:
     config = check_config({"agent_strategy": strategy, "num_trials": 4})
     run, prepared = start_run(store, config, name=strategy)
     anyio.run(lambda: play_run(store, run, prepared))
-    return store.run(strategy)
+    return store.runs.find(strategy)
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ def play(server: RunningServer, production: Production, official_data: Path) -> 
         run, prepared = start_run(store, config)
         prepared = replace(prepared, strategy=replace(prepared.strategy, prepare=shared))
         anyio.run(partial(play_run, store, run, prepared))
-        return sorted(store.episodes(run.id), key=lambda e: (e.task_index, e.trial))
+        return sorted(store.runs.results(run.id), key=lambda e: (e.task_index, e.trial))
 
     return played
 
@@ -464,7 +464,7 @@ def test_a_run_says_what_it_was_and_leaves_no_trace(server: RunningServer, offic
     )
     run, prepared = start_run(store, config)
     anyio.run(partial(play_run, store, run, prepared))
-    report = build_report(store, store.run(run.name))
+    report = build_report(store, store.runs.find(run.name))
     assert report.agent_facts["FastWorkflow"][0].startswith("2.30")
     assert report.agent_facts["intent models"] == ["none: only exact command names are understood"]
     assert report.agent_tallies["commands resolved"]["exact"]

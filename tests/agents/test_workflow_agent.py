@@ -54,7 +54,7 @@ def play(store: Store, **fields: Any) -> tuple[RunRecord, list[EpisodeRecord]]:
     config = check_config({"task_ids": [1, 2, 3, 4, 5, 6], **fields})
     run, prepared = start_run(store, config)
     anyio.run(partial(play_run, store, run, prepared))
-    return run, sorted(store.episodes(run.id), key=lambda episode: episode.task_index)
+    return run, sorted(store.runs.results(run.id), key=lambda episode: episode.task_index)
 
 
 def workflow(address: str, **options: str) -> dict[str, Any]:

@@ -127,13 +127,13 @@ def config(provider: Provider, **changes: Any) -> dict[str, Any]:
 async def play(store: Store, fields: dict[str, Any]) -> RunRecord:
     run, prepared = start_run(store, check_config(fields))
     await play_run(store, run, prepared)
-    return store.run(run.name)
+    return store.runs.find(run.name)
 
 
 def used(store: Store, run: RunRecord, purse: str) -> list[Usage]:
     """What a purse holds in every record, attempts that came to nothing included."""
-    found = [record.usage.get(purse) for record in store.episodes(run.id)]
-    found += [row["usage"].get(purse) for row in store.attempts(run.id)]
+    found = [record.usage.get(purse) for record in store.runs.results(run.id)]
+    found += [row["usage"].get(purse) for row in store.runs.attempts(run.id)]
     return [usage for usage in found if usage is not None]
 
 
@@ -181,7 +181,7 @@ async def test_both_purses_add_up(kept: Store, tmp_path: Path, trouble: Trouble 
     assert cost == pytest.approx(everything, abs=TINY)
     assert tokens == provider.prompt.total() + provider.completion.total()
     # What a record says it cost in all is the sum of its purses.
-    totals = [record.cost for record in kept.episodes(run.id)]
+    totals = [record.cost for record in kept.runs.results(run.id)]
     assert sum(total or 0.0 for total in totals) == pytest.approx(everything, abs=TINY)
 
 
@@ -201,8 +201,8 @@ async def test_an_unknown_price_is_none_and_never_nothing(
     known = used(kept, run, purse)
     assert paid(known) == pytest.approx(worth(provider.books(purse), RATES[purse]), abs=TINY)
     # Half a price is no price: the whole is not known.
-    assert {record.cost for record in kept.episodes(run.id)} == {None}
-    assert {summary.cost for summary in kept.summaries(run.id)} == {None}
+    assert {record.cost for record in kept.runs.results(run.id)} == {None}
+    assert {summary.cost for summary in kept.runs.summaries(run.id)} == {None}
     # What it would have cost is as unknown when it comes from the cache.
     assert {usage.cached_cost for usage in used(kept, again, other)} == {None}
     assert {usage.cost for usage in used(kept, again, other)} == {0.0}
@@ -245,7 +245,7 @@ async def test_attempts_that_break_are_paid_for(kept: Store, tmp_path: Path) -> 
     async with open_provider(down) as provider:
         fields = config(provider, prices=listed, model_retries=1, max_retries=20)
         run = await play(kept, fields)
-    attempts = kept.attempts(run.id)
+    attempts = kept.runs.attempts(run.id)
     assert run.status == "complete"
     assert attempts
     assert all("gave no usable answer after 1 retry" in row["error"] for row in attempts)
@@ -262,21 +262,21 @@ async def test_what_a_stopped_run_has_cost_is_in_its_attempts(kept: Store, tmp_p
     async with open_provider() as provider:
         fields = config(provider, prices=listed, max_concurrency=1)
         whole = await play(kept, fields | {"num_trials": 1})
-        costs = [record.cost or 0.0 for record in kept.episodes(whole.id)]
+        costs = [record.cost or 0.0 for record in kept.runs.results(whole.id)]
     limit = costs[0] + costs[1] + costs[2] / 2
     async with open_provider() as provider:
         fields |= {"max_cost": limit, "api_base": provider.api_base}
         run, prepared = start_run(kept, check_config(fields | {"user_api_base": provider.api_base}))
         with pytest.raises(BudgetExhausted):
             await play_run(kept, run, prepared)
-        (attempt,) = kept.attempts(run.id)
+        (attempt,) = kept.runs.attempts(run.id)
         assert (attempt["task_index"], attempt["error"]) == (2, "interrupted")
-        assert kept.finished(run.id) == {(0, 0), (1, 0)}
+        assert kept.runs.finished(run.id) == {(0, 0), (1, 0)}
         _check_total(kept, run, provider)
         assert limit <= spent_so_far(kept, run)[0] < costs[0] + costs[1] + costs[2]
         await play_run(kept, *reopen_run(kept, run.name, {"max_cost": 10.0}))
-    assert kept.run(run.name).status == "complete"
-    assert kept.attempts(run.id) == [attempt], "what was spent before stays on the books"
+    assert kept.runs.find(run.name).status == "complete"
+    assert kept.runs.attempts(run.id) == [attempt], "what was spent before stays on the books"
     _check_total(kept, run, provider)
 
 
@@ -296,7 +296,7 @@ async def test_a_cancelled_run_has_paid_for_what_was_answered(kept: Store, tmp_p
         with scope:
             await play_run(kept, run, prepared)
     assert scope.cancelled_caught
-    (attempt,) = kept.attempts(run.id)
+    (attempt,) = kept.runs.attempts(run.id)
     assert attempt["error"] == "interrupted"
     _check_total(kept, run, provider)
 

@@ -47,7 +47,7 @@ def test_killed_twenty_times(store: Store, tmp_path: Path) -> None:
     last = tmp_path / "log-last"
     subprocess.run([sys.executable, "-m", "tests.benchmark.victim", last], cwd=ROOT, check=True)
     assert not _begun(last) & safe
-    run = store.run(victim.NAME)
+    run = store.runs.find(victim.NAME)
     assert run.status == "complete"
     assert _outcomes(store, victim.NAME) == _undisturbed_outcomes(store)
 
@@ -68,13 +68,13 @@ def _begun(log: Path) -> set[EpisodeKey]:
 
 def _finished(store: Store) -> set[EpisodeKey]:
     try:
-        return store.finished(store.run(victim.NAME).id)
+        return store.runs.finished(store.runs.find(victim.NAME).id)
     except UnknownName:
         return set()
 
 
 def _planned(store: Store) -> int:
-    return store.run(victim.NAME).planned
+    return store.runs.find(victim.NAME).planned
 
 
 def _undisturbed_outcomes(store: Store) -> object:
@@ -84,8 +84,8 @@ def _undisturbed_outcomes(store: Store) -> object:
 
 
 def _outcomes(store: Store, name: str) -> object:
-    run = store.run(name)
-    episodes = store.summaries(run.id)
+    run = store.runs.find(name)
+    episodes = store.runs.summaries(run.id)
     metrics = measure_run(episodes, task_indices=run.task_indices, num_trials=run.num_trials)
     outcomes = [(e.task_index, e.trial, e.outcome, e.reward, e.step_count) for e in episodes]
     return outcomes, metrics.conventions, metrics.turn_curve

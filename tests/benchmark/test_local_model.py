@@ -29,7 +29,7 @@ def test_a_small_model_plays_an_episode(tmp_path: Path) -> None:
     store = open_store()
     run, prepared = start_run(store, config)
     anyio.run(lambda: play_run(store, run, prepared))
-    (episode,) = store.episodes(run.id)
+    (episode,) = store.runs.results(run.id)
     assert episode.outcome != "infrastructure_error", episode.error
     assert episode.messages is not None
     assert episode.messages[0]["role"] == "system"

@@ -81,7 +81,7 @@ def play(store: Store, config: dict[str, Any]) -> tuple[RunRecord, list[EpisodeR
     run, prepared = start_run(store, check_config(config))
     seen: list[EpisodeRecord] = []
     anyio.run(lambda: play_run(store, run, prepared, on_episode=seen.append))
-    return store.run(run.name), seen
+    return store.runs.find(run.name), seen
 
 
 def goes_on(store: Store, run: RunRecord, **changes: Any) -> None:
@@ -94,13 +94,13 @@ def stopped(store: Store, config: dict[str, Any]) -> tuple[RunRecord, str]:
     run, prepared = start_run(store, check_config(config))
     with pytest.raises(BudgetExhausted) as raised:
         anyio.run(lambda: play_run(store, run, prepared))
-    return store.run(run.name), str(raised.value)
+    return store.runs.find(run.name), str(raised.value)
 
 
 def purses(store: Store, run: RunRecord) -> list[Usage]:
     """Everything that a run has used, attempts that came to nothing included."""
-    used = [usage for record in store.summaries(run.id) for usage in record.usage.values()]
-    return used + [usage for row in store.attempts(run.id) for usage in row["usage"].values()]
+    used = [usage for record in store.runs.summaries(run.id) for usage in record.usage.values()]
+    return used + [usage for row in store.runs.attempts(run.id) for usage in row["usage"].values()]
 
 
 def added(used: Iterable[Usage]) -> Counter[str]:
@@ -137,10 +137,12 @@ def test_faults_never_become_failures(kept: Store, retail: Domain, request: Any)
     assert len(planned) >= 460
     assert run.status == "complete"
     assert sorted((record.task_index, record.trial) for record in seen) == planned
-    records = list(kept.episodes(run.id))
+    records = list(kept.runs.results(run.id))
     assert [(record.task_index, record.trial) for record in records] == planned
     assert {record.outcome for record in records} == {"success"}
-    metrics = measure_run(kept.summaries(run.id), task_indices=run.task_indices, num_trials=trials)
+    metrics = measure_run(
+        kept.runs.summaries(run.id), task_indices=run.task_indices, num_trials=trials
+    )
     figures = metrics.conventions["errors_as_failures"].pass_hat_k
     assert {k: figure.value for k, figure in figures.items()} == dict.fromkeys(
         range(1, trials + 1), 1.0
@@ -171,7 +173,7 @@ def test_every_strategy_solves_tasks(
     run, seen = play(kept, config)
     assert {record.reward for record in seen} == {1.0}
     assert all(set(record.usage) == {"agent", "user"} for record in seen)
-    assert all(record.messages for record in kept.episodes(run.id))
+    assert all(record.messages for record in kept.runs.results(run.id))
 
 
 @pytest.mark.parametrize(
@@ -194,11 +196,11 @@ def test_what_a_model_cannot_or_will_not_answer(kept: Store, reply: Reply, outco
             return len(stub.asked)
 
     assert anyio.run(asked) == 8
-    run = kept.run("declined")
-    records = list(kept.episodes(run.id))
+    run = kept.runs.find("declined")
+    records = list(kept.runs.results(run.id))
     assert {(r.outcome, r.reward, r.attempts) for r in records} == {(outcome, 0.0, 1)}
     assert {r.usage["agent"].calls for r in records} == {1}
-    assert kept.attempts(run.id) == []
+    assert kept.runs.attempts(run.id) == []
     assert run.status == "complete"
 
 
@@ -211,8 +213,8 @@ def test_what_the_users_model_will_not_answer_is_not_the_agents_failure(kept: St
             await play_run(kept, run, prepared)
 
     anyio.run(asked)
-    run = kept.run("declined")
-    records = list(kept.episodes(run.id))
+    run = kept.runs.find("declined")
+    records = list(kept.runs.results(run.id))
     assert {(r.outcome, r.reward, r.attempts) for r in records} == {
         ("infrastructure_error", None, 2)
     }
@@ -250,7 +252,7 @@ def test_a_budget_of_money_stops_the_run(kept: Store, server: RunningServer, pri
     dearest = max(usage.cost or 0.0 for usage in purses(kept, run))
     assert limit <= cost <= limit + 2 * dearest
     assert run.status == "interrupted"
-    done = kept.finished(run.id)
+    done = kept.runs.finished(run.id)
     assert 0 < len(done) < run.planned
 
     # What is spent stays spent: the same budget plays nothing more.
@@ -258,13 +260,13 @@ def test_a_budget_of_money_stops_the_run(kept: Store, server: RunningServer, pri
     with pytest.raises(BudgetExhausted):
         goes_on(kept, run)
     assert server.stats.requests == before
-    assert kept.finished(run.id) == done
+    assert kept.runs.finished(run.id) == done
     assert spent_so_far(kept, run)[0] == pytest.approx(cost)
 
     goes_on(kept, run, max_cost=100.0)
-    assert kept.run(run.name).status == "complete"
-    assert {record.outcome for record in kept.summaries(run.id)} == {"success"}
-    assert len(kept.summaries(run.id)) == run.planned
+    assert kept.runs.find(run.name).status == "complete"
+    assert {record.outcome for record in kept.runs.summaries(run.id)} == {"success"}
+    assert len(kept.runs.summaries(run.id)) == run.planned
     assert spent_so_far(kept, run)[0] > cost
 
 
@@ -274,10 +276,10 @@ def test_a_budget_of_tokens_stops_the_run(kept: Store, server: RunningServer) ->
     assert said.startswith("The budget of 90,000 tokens is spent (")
     assert spent_so_far(kept, run)[1] >= 90_000
     assert run.status == "interrupted"
-    assert 0 < len(kept.finished(run.id)) < run.planned
+    assert 0 < len(kept.runs.finished(run.id)) < run.planned
     goes_on(kept, run, max_tokens_total=10**9)
-    assert kept.run(run.name).status == "complete"
-    assert len(kept.summaries(run.id)) == run.planned
+    assert kept.runs.find(run.name).status == "complete"
+    assert len(kept.runs.summaries(run.id)) == run.planned
 
 
 def test_an_unknown_price_does_not_count_towards_a_budget(
@@ -349,10 +351,10 @@ def test_trials_are_answered_on_their_own(kept: Store) -> None:
             return len(stub.asked)
 
     assert anyio.run(heard) == 20
-    first, second = (_told(kept, kept.run(name)) for name in ("first", "second"))
+    first, second = (_told(kept, kept.runs.find(name)) for name in ("first", "second"))
     assert len(set(first.values())) == 20
     assert first == second
 
 
 def _told(store: Store, run: RunRecord) -> dict[tuple[int, int], str]:
-    return {(r.task_index, r.trial): json.dumps(r.messages) for r in store.episodes(run.id)}
+    return {(r.task_index, r.trial): json.dumps(r.messages) for r in store.runs.results(run.id)}

@@ -210,11 +210,11 @@ def test_a_planted_key_is_nowhere(
     assert command("runs", "show", "broken") == 0
     assert command("runs", "list", "--json") == 0
 
-    run = kept.run("broken")
-    outcomes = [record.outcome for record in kept.episodes(run.id)]
+    run = kept.runs.find("broken")
+    outcomes = [record.outcome for record in kept.runs.results(run.id)]
     assert "infrastructure_error" in outcomes
-    texts = [record.error or "" for record in kept.episodes(run.id)]
-    texts += [row["error"] for row in kept.attempts(run.id)]
+    texts = [record.error or "" for record in kept.runs.results(run.id)]
+    texts += [row["error"] for row in kept.runs.attempts(run.id)]
     assert any("will not do" in text for text in texts), "the server's words were quoted"
 
     files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}

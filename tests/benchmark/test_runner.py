@@ -62,11 +62,11 @@ def started(store: Store, name: str | None = None, **config: Any) -> tuple[RunRe
 
 async def test_a_run_from_start_to_end(store: Store) -> None:
     run, prepared = started(store, agent_strategy="synthetic")
-    assert store.run(run.name).status == "interrupted"
+    assert store.runs.find(run.name).status == "interrupted"
     seen: list[EpisodeRecord] = []
     await play_run(store, run, prepared, on_episode=seen.append)
-    assert store.run(run.name).status == "complete"
-    kept = list(store.episodes(run.id))
+    assert store.runs.find(run.name).status == "complete"
+    kept = list(store.runs.results(run.id))
     assert sorted(seen, key=lambda r: (r.task_index, r.trial)) == kept
     assert [(r.task_index, r.trial) for r in kept] == [(t, n) for t in range(6) for n in range(2)]
     first = kept[0]
@@ -96,9 +96,9 @@ async def test_what_breaks_is_tried_again(store: Store) -> None:
     breaking = Breaking(2, ConnectionError("no answer"))
     strategy = breaking.strategy(prepared.strategy)
     await play_run(store, run, replace(prepared, strategy=strategy))
-    assert {e.outcome for e in store.episodes(run.id)} == {"success"}
-    assert {e.attempts for e in store.episodes(run.id)} == {3}
-    attempts = store.attempts(run.id)
+    assert {e.outcome for e in store.runs.results(run.id)} == {"success"}
+    assert {e.attempts for e in store.runs.results(run.id)} == {3}
+    attempts = store.runs.attempts(run.id)
     assert len(attempts) == 24
     assert attempts[0]["error"] == "ConnectionError: no answer"
 
@@ -108,14 +108,14 @@ async def test_what_stays_broken_has_no_reward_and_can_be_resumed(store: Store) 
     breaking = Breaking(1, RuntimeError("the provider is down"))
     broken = replace(prepared, strategy=breaking.strategy(prepared.strategy))
     await play_run(store, run, broken)
-    episodes = list(store.episodes(run.id))
+    episodes = list(store.runs.results(run.id))
     assert {(e.outcome, e.reward, e.error) for e in episodes} == {
         ("infrastructure_error", None, "RuntimeError: the provider is down")
     }
-    assert store.run(run.name).status == "interrupted"
+    assert store.runs.find(run.name).status == "interrupted"
     await play_run(store, *reopen_run(store, run.name))
-    assert {e.outcome for e in store.episodes(run.id)} == {"success"}
-    assert store.run(run.name).status == "complete"
+    assert {e.outcome for e in store.runs.results(run.id)} == {"success"}
+    assert store.runs.find(run.name).status == "complete"
 
 
 class Playing:
@@ -157,9 +157,9 @@ async def test_how_episodes_end(
 ) -> None:
     run, prepared = started(store, num_trials=1, **config)
     await play_run(store, run, replace(prepared, strategy=agent.strategy(prepared.strategy)))
-    episodes = list(store.episodes(run.id))
+    episodes = list(store.runs.results(run.id))
     assert {(e.outcome, e.reward) for e in episodes} == {(outcome, 0.0)}
-    assert store.run(run.name).status == "complete"
+    assert store.runs.find(run.name).status == "complete"
 
 
 async def test_a_result_stands_whatever_breaks_after_it(store: Store) -> None:
@@ -172,7 +172,7 @@ async def test_a_result_stands_whatever_breaks_after_it(store: Store) -> None:
 
     strategy = Clumsy(respond("Bye.")).strategy(prepared.strategy)
     await play_run(store, run, replace(prepared, strategy=strategy))
-    assert {(e.outcome, e.error) for e in store.episodes(run.id)} == {("failure", None)}
+    assert {(e.outcome, e.error) for e in store.runs.results(run.id)} == {("failure", None)}
 
 
 async def test_secrets_do_not_reach_the_store(
@@ -183,8 +183,8 @@ async def test_secrets_do_not_reach_the_store(
     breaking = Breaking(9, RuntimeError("401 for key sk-very-secret"))
     broken = replace(prepared, strategy=breaking.strategy(prepared.strategy))
     await play_run(store, run, broken)
-    texts = [e.model_dump_json() for e in store.episodes(run.id)]
-    texts += [str(attempt) for attempt in store.attempts(run.id)]
+    texts = [e.model_dump_json() for e in store.runs.results(run.id)]
+    texts += [str(attempt) for attempt in store.runs.attempts(run.id)]
     assert "sk-very-secret" not in "".join(texts)
     assert "401 for key [SOME_API_KEY]" in texts[0]
 
@@ -195,7 +195,7 @@ async def test_what_a_person_has_to_mend_ends_the_run(store: Store) -> None:
     broken = replace(prepared, strategy=breaking.strategy(prepared.strategy))
     with pytest.raises(InputError, match="mend me"):
         await play_run(store, run, broken)
-    assert store.run(run.name).status == "interrupted"
+    assert store.runs.find(run.name).status == "interrupted"
 
 
 async def test_a_cancelled_run_can_be_resumed_at_once(store: Store) -> None:
@@ -204,12 +204,12 @@ async def test_a_cancelled_run_can_be_resumed_at_once(store: Store) -> None:
         await play_run(
             store, run, prepared, on_episode=lambda r: scope.cancel() if r.task_index > 9 else None
         )
-    kept = store.finished(run.id)
+    kept = store.runs.finished(run.id)
     assert 0 < len(kept) < run.planned
     again: list[EpisodeRecord] = []
     await play_run(store, *reopen_run(store, run.name), on_episode=again.append)
     assert len(again) == run.planned - len(kept)
-    assert store.run(run.name).status == "complete"
+    assert store.runs.find(run.name).status == "complete"
 
 
 async def test_two_processes_do_not_play_one_run(store: Store) -> None:
@@ -217,7 +217,7 @@ async def test_two_processes_do_not_play_one_run(store: Store) -> None:
     other = open_store()
     from greenroom.store import LeaseOwner
 
-    other.acquire(run, LeaseOwner("elsewhere", 1, "x"))
+    other.runs.acquire(run, LeaseOwner("elsewhere", 1, "x"))
     with pytest.raises(InputError, match="another process"):
         await play_run(store, run, prepared)
     other.close()
@@ -228,7 +228,7 @@ async def test_a_disk_that_fills_up_stops_the_run_and_keeps_what_was_there(
 ) -> None:
     store = open_store()
     run, prepared = started(store, end_index=20, num_trials=2, max_concurrency=2)
-    add, calls = store.add_episodes, 0
+    add, calls = store.runs.add, 0
 
     def sometimes_full(run_id: str, records: Any) -> list[bool]:
         nonlocal calls
@@ -240,11 +240,11 @@ async def test_a_disk_that_fills_up_stops_the_run_and_keeps_what_was_there(
     monkeypatch.setattr(store, "add_episodes", sometimes_full)
     with pytest.raises(InputError, match="the disk is full"):
         await play_run(store, run, prepared)
-    kept = store.finished(run.id)
+    kept = store.runs.finished(run.id)
     assert kept
     monkeypatch.undo()
     await play_run(store, *reopen_run(store, run.name))
-    assert len(store.finished(run.id)) == run.planned
+    assert len(store.runs.finished(run.id)) == run.planned
     store.close()
 
 

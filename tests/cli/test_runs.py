@@ -147,7 +147,7 @@ def test_deleting_asks_first(played: Greenroom, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr("typer.confirm", confirm)
     assert played("runs", "delete", "bad").status != 0
-    assert len(open_store().runs()) == 2
+    assert len(open_store().runs.all()) == 2
     assert played("runs", "delete", "bad").out == "Deleted bad\n"
     assert played("runs", "delete", "good", "--yes").status == 0
     assert played("runs", "list", "--json").json == []
@@ -179,7 +179,7 @@ def test_bad_input_loses_nothing(played: Greenroom, arguments: list[str], words:
     result = played(*arguments)
     assert result.status == 2, result
     assert words in result.err
-    assert [run.name for run in open_store().runs()] == ["bad", "good"]
+    assert [run.name for run in open_store().runs.all()] == ["bad", "good"]
 
 
 def test_a_database_of_a_newer_version(
@@ -213,12 +213,12 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert process.returncode == 130, err
     assert "of 288 episodes are finished and stored. Go on with: greenroom resume long" in err
     assert "Traceback" not in err
-    (run,) = open_store().runs()
+    (run,) = open_store().runs.all()
     assert run.status == "interrupted"
-    kept = len(open_store().finished(run.id))
+    kept = len(open_store().runs.finished(run.id))
     assert 0 < kept < 288
     assert run_command(["resume", "long"]) == 0
-    assert open_store().run("long").status == "complete"
+    assert open_store().runs.find("long").status == "complete"
 
 
 def test_a_run_is_watched_from_another_process(greenroom: Greenroom, tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def our_own_rewards(server: RunningServer, **fields: Any) -> dict[Any, float | N
     with closing(open_store()) as store:
         record, prepared = start_run(store, config)
         anyio.run(play_run, store, record, prepared)
-        return {(e.task_index, e.trial): e.reward for e in store.episodes(record.id)}
+        return {(e.task_index, e.trial): e.reward for e in store.runs.results(record.id)}
 
 
 def rewards(rows: list[dict[str, Any]]) -> dict[Any, float | None]:

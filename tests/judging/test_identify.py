@@ -60,8 +60,8 @@ def command(judge: FakeModel) -> Command:
 @pytest.fixture
 def stored() -> None:
     store = open_store()
-    store.create_run(sample_run())
-    store.add_episodes("id-sample", episodes())
+    store.runs.create(sample_run())
+    store.runs.add("id-sample", episodes())
     store.close()
 
 
@@ -113,7 +113,7 @@ def test_the_policy_of_the_run_is_shown(command: Command, judge: FakeModel) -> N
 
 def test_no_failures(command: Command) -> None:
     store = open_store()
-    store.create_run(sample_run())
+    store.runs.create(sample_run())
     store.close()
     assert "No failures to judge" in command("sample").output
 

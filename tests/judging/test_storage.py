@@ -33,8 +33,8 @@ def failed(task_index: int = 0, **fields: Any) -> FaultJudgement:
 
 @pytest.fixture
 def filled(store: Store) -> Store:
-    store.create_run(sample_run())
-    store.create_run(sample_run("other"))
+    store.runs.create(sample_run())
+    store.runs.create(sample_run("other"))
     return store
 
 
@@ -71,7 +71,7 @@ def test_the_latest_verdict_counts_and_all_is_paid_for(filled: Store) -> None:
 
 def test_they_go_with_their_run(filled: Store) -> None:
     save_judgements(filled.engine, RUN, [judgement()])
-    filled.delete_run(filled.run("sample"))
+    filled.runs.delete(filled.runs.find("sample"))
     assert load_judgements(filled.engine, RUN) == []
 
 

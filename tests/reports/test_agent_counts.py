@@ -32,15 +32,15 @@ def counted(episode: EpisodeRecord, version: str, cost: float | None) -> Episode
 
 def stored(store: Store) -> str:
     run = sample.run_record(2, 1, name="counted")
-    store.create_run(run)
+    store.runs.create(run)
     first, second = sample.played(2, 1)
-    store.add_episodes(run.id, [counted(first, NASTY, 0.25), counted(second, "3.6", None)])
+    store.runs.add(run.id, [counted(first, NASTY, 0.25), counted(second, "3.6", None)])
     return run.name
 
 
 def test_facts_are_gathered_and_tallies_summed_and_unknown_stays_unknown():
     store = open_store()
-    report = build_report(store, store.run(stored(store)))
+    report = build_report(store, store.runs.find(stored(store)))
     assert report.agent_facts == {"framework": [NASTY, "3.6"]}
     assert report.agent_tallies == {
         "commands resolved": {"exact": 2000.0, "failed": 2.0},
@@ -50,7 +50,7 @@ def test_facts_are_gathered_and_tallies_summed_and_unknown_stays_unknown():
 
 def test_every_form_of_the_report_shows_them():
     store = open_store()
-    report = build_report(store, store.run(stored(store)))
+    report = build_report(store, store.runs.find(stored(store)))
     out = io.StringIO()
     print_report(report, Console(file=out, width=110))
     markdown, page = render_markdown(report), render_html(report)

@@ -59,7 +59,7 @@ def test_a_result_comes_back_as_it_was(filled: Store) -> None:
         conversation=[{"role": "user", "content": "hi"}],
         trace_id="abc",
     )
-    assert filled.evaluations.add_results(KEY, [record]) == [True]
+    assert filled.evaluations.add(KEY, [record]) == [True]
     assert list(filled.evaluations.results(KEY)) == [record]
     assert filled.evaluations.result(KEY, (0, 0)) == record
     assert filled.evaluations.result(KEY, (0, 1)) is None
@@ -74,7 +74,7 @@ def test_what_has_no_score_has_none_and_not_zero(filled: Store) -> None:
         "a": ScoreRecord(score=None, reason="no expected output"),
         "b": ScoreRecord(score=nan, broken=True),
     }
-    filled.evaluations.add_results(KEY, [sample_result(scores=scores)])
+    filled.evaluations.add(KEY, [sample_result(scores=scores)])
     (found,) = filled.evaluations.results(KEY)
     assert [one.score for one in found.scores.values()] == [None, None]
     (summary,) = filled.evaluations.summaries(KEY)
@@ -85,25 +85,25 @@ def test_what_has_no_score_has_none_and_not_zero(filled: Store) -> None:
 
 
 def test_numbers_that_json_has_no_word_for_become_null(filled: Store) -> None:
-    filled.evaluations.add_results(KEY, [sample_result(outputs={"loss": inf})])
+    filled.evaluations.add(KEY, [sample_result(outputs={"loss": inf})])
     (found,) = filled.evaluations.results(KEY)
     assert found.outputs == {"loss": None}
 
 
 def test_a_result_is_kept_once(filled: Store) -> None:
     first, second = sample_result(), sample_result(outputs="Rome")
-    assert filled.evaluations.add_results(KEY, [first, second]) == [True, False]
-    assert filled.evaluations.add_results(KEY, [second]) == [False]
+    assert filled.evaluations.add(KEY, [first, second]) == [True, False]
+    assert filled.evaluations.add(KEY, [second]) == [False]
     assert list(filled.evaluations.results(KEY)) == [first]
 
 
 def test_an_error_is_replaced_by_an_answer_and_what_it_took_is_kept(filled: Store) -> None:
     error = sample_result(outcome="error", outputs=None, scores={}, error="status 500 \0")
-    filled.evaluations.add_results(KEY, [error])
+    filled.evaluations.add(KEY, [error])
     assert filled.evaluations.finished(KEY) == set()
-    assert filled.evaluations.add_results(KEY, [sample_result(attempts=2)]) == [True]
+    assert filled.evaluations.add(KEY, [sample_result(attempts=2)]) == [True]
     assert filled.evaluations.finished(KEY) == {(0, 0)}
-    assert filled.evaluations.add_results(KEY, [error]) == [False]
+    assert filled.evaluations.add(KEY, [error]) == [False]
     (attempt,) = filled.evaluations.attempts(KEY)
     assert (attempt["row"], attempt["repeat"], attempt["error"]) == (0, 0, "status 500 \ufffd")
     assert attempt["usage"] == error.usage
@@ -130,24 +130,24 @@ def test_attempts_that_came_to_nothing_are_kept(filled: Store) -> None:
 def test_a_transaction_is_all_or_nothing(filled: Store) -> None:
     impossible = sample_result(1).model_copy(update={"outcome": None})
     with pytest.raises(StoreError):
-        filled.evaluations.add_results(KEY, [sample_result(), impossible])
+        filled.evaluations.add(KEY, [sample_result(), impossible])
     assert list(filled.evaluations.summaries(KEY)) == []
 
 
 def test_an_evaluation_is_complete_when_every_cell_has_a_result(filled: Store) -> None:
     records = [sample_result(row, repeat) for row in (0, 1) for repeat in (0, 1)]
-    filled.evaluations.add_results(KEY, records[:3])
+    filled.evaluations.add(KEY, records[:3])
     assert filled.evaluations.find(KEY).status == "interrupted"
-    filled.evaluations.add_results(KEY, [records[3].model_copy(update={"outcome": "error"})])
+    filled.evaluations.add(KEY, [records[3].model_copy(update={"outcome": "error"})])
     assert filled.evaluations.find(KEY).status == "interrupted"
-    filled.evaluations.add_results(KEY, records[3:])
+    filled.evaluations.add(KEY, records[3:])
     assert filled.evaluations.find(KEY).status == "complete"
 
 
 def test_deleting_an_evaluation_takes_everything_along_but_the_test_set(filled: Store) -> None:
     error = sample_result(outcome="error", error="x")
-    filled.evaluations.add_results(KEY, [error])
-    filled.evaluations.add_results(KEY, [sample_result()])
+    filled.evaluations.add(KEY, [error])
+    filled.evaluations.add(KEY, [sample_result()])
     filled.evaluations.delete(filled.evaluations.find(KEY))
     assert filled.evaluations.all() == []
     with filled.engine.connect() as connection:
@@ -178,7 +178,7 @@ def test_many_writers_keep_each_result_once(filled: Store) -> None:
 
     def add(number: int) -> int:
         store = (filled, other)[number % 2]
-        return sum(sum(store.evaluations.add_results(KEY, [record])) for record in records)
+        return sum(sum(store.evaluations.add(KEY, [record])) for record in records)
 
     with ThreadPoolExecutor(4) as pool:
         assert sum(pool.map(add, range(4))) == len(records)
@@ -188,7 +188,7 @@ def test_many_writers_keep_each_result_once(filled: Store) -> None:
 
 
 def test_people_can_query_it(filled: Store) -> None:
-    filled.evaluations.add_results(KEY, [sample_result(), sample_result(1)])
+    filled.evaluations.add(KEY, [sample_result(), sample_result(1)])
     question = (
         "SELECT evaluations.name, test_sets.name, avg(seconds), count(*) FROM evaluation_results "
         "JOIN evaluations ON evaluations.id = evaluation_id "

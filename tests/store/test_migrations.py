@@ -52,11 +52,11 @@ def test_version_1_becomes_version_2_and_keeps_what_it_has(
 ) -> None:
     store = Store(version_1)
     assert schema_version(store.engine) == SCHEMA_VERSION
-    assert [run.name for run in store.runs()] == ["sample"]
-    store.add_episodes("id-sample", [sample_episode()])
+    assert [run.name for run in store.runs.all()] == ["sample"]
+    store.runs.add("id-sample", [sample_episode()])
     version, _ = store.test_sets.save("capitals", [{"country": "France"}])
     store.evaluations.create(sample_evaluation(version))
-    assert store.evaluations.add_results("id-evaluation", [sample_result()]) == [True]
+    assert store.evaluations.add("id-evaluation", [sample_result()]) == [True]
     store.close()
     copies = list(tmp_path.glob("runs.db.schema-1.*"))
     assert len(copies) == (1 if any_database == "sqlite" else 0)
@@ -152,7 +152,7 @@ def test_an_older_database_is_brought_up_to_date_after_a_backup(
     any_database: str, tmp_path: Path
 ) -> None:
     store = open_store()
-    store.create_run(sample_run())
+    store.runs.create(sample_run())
 
     def add_colour(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE runs ADD COLUMN colour TEXT DEFAULT 'blue'"))

@@ -26,7 +26,7 @@ from tests.store.samples import MOMENT, sample_episode, sample_run
 
 @pytest.fixture
 def filled(store: Store) -> Store:
-    store.create_run(sample_run())
+    store.runs.create(sample_run())
     return store
 
 
@@ -35,69 +35,71 @@ RUN = "id-sample"
 
 def test_a_run_is_kept_and_found_by_name_or_id(filled: Store) -> None:
     expected = sample_run(status="interrupted")
-    assert filled.run("sample") == expected
-    assert filled.run(RUN) == expected
+    assert filled.runs.find("sample") == expected
+    assert filled.runs.find(RUN) == expected
     with pytest.raises(UnknownName, match="Did you mean 'sample'"):
-        filled.run("smaple")
+        filled.runs.find("smaple")
 
 
 def test_two_runs_cannot_have_one_name(filled: Store) -> None:
     with pytest.raises(InputError, match="a run named 'sample' already"):
-        filled.create_run(sample_run(id="another"))
-    assert filled.free_name("sample") == "sample-1"
-    filled.create_run(sample_run("sample-1"))
-    assert filled.free_name("sample") == "sample-2"
+        filled.runs.create(sample_run(id="another"))
+    assert filled.runs.free_name("sample") == "sample-1"
+    filled.runs.create(sample_run("sample-1"))
+    assert filled.runs.free_name("sample") == "sample-2"
 
 
 def test_an_episode_comes_back_as_it_was(filled: Store) -> None:
     record = sample_episode(messages=[{"role": "user", "content": "hi"}])
-    assert filled.add_episodes(RUN, [record]) == [True]
-    assert list(filled.episodes(RUN)) == [record]
-    (summary,) = filled.summaries(RUN)
+    assert filled.runs.add(RUN, [record]) == [True]
+    assert list(filled.runs.results(RUN)) == [record]
+    (summary,) = filled.runs.summaries(RUN)
     assert (summary.step_count, summary.turns, summary.cost) == (2, 1, 0.25)
     assert summary.usage == record.usage
 
 
 def test_an_episode_is_kept_once(filled: Store) -> None:
     first, second = sample_episode(), sample_episode(reward=0.0, outcome="failure")
-    assert filled.add_episodes(RUN, [first, second]) == [True, False]
-    assert filled.add_episodes(RUN, [second]) == [False]
-    assert list(filled.episodes(RUN)) == [first]
+    assert filled.runs.add(RUN, [first, second]) == [True, False]
+    assert filled.runs.add(RUN, [second]) == [False]
+    assert list(filled.runs.results(RUN)) == [first]
 
 
 def test_what_broke_is_replaced_by_what_did_not(filled: Store) -> None:
     broken = sample_episode(outcome="infrastructure_error", reward=None, steps=[], error="no net")
-    filled.add_episodes(RUN, [broken])
-    assert filled.finished(RUN) == set()
-    assert filled.add_episodes(RUN, [sample_episode(attempts=2)]) == [True]
-    assert list(filled.episodes(RUN)) == [sample_episode(attempts=2)]
-    assert filled.finished(RUN) == {(0, 0)}
-    assert filled.add_episodes(RUN, [broken]) == [False]
-    assert [(a["error"], a["usage"]) for a in filled.attempts(RUN)] == [("no net", broken.usage)]
+    filled.runs.add(RUN, [broken])
+    assert filled.runs.finished(RUN) == set()
+    assert filled.runs.add(RUN, [sample_episode(attempts=2)]) == [True]
+    assert list(filled.runs.results(RUN)) == [sample_episode(attempts=2)]
+    assert filled.runs.finished(RUN) == {(0, 0)}
+    assert filled.runs.add(RUN, [broken]) == [False]
+    assert [(a["error"], a["usage"]) for a in filled.runs.attempts(RUN)] == [
+        ("no net", broken.usage)
+    ]
 
 
 def test_a_transaction_is_all_or_nothing(filled: Store) -> None:
     impossible = sample_episode(1).model_copy(update={"outcome": None})
     with pytest.raises(StoreError):
-        filled.add_episodes(RUN, [sample_episode(), impossible])
-    assert filled.summaries(RUN) == []
+        filled.runs.add(RUN, [sample_episode(), impossible])
+    assert filled.runs.summaries(RUN) == []
 
 
 def test_a_run_is_complete_when_every_episode_has_a_result(filled: Store) -> None:
     records = [sample_episode(task, trial) for task in (0, 1) for trial in (0, 1)]
-    filled.add_episodes(RUN, records[:3])
-    assert filled.run("sample").status == "interrupted"
-    filled.add_episodes(RUN, [records[3].model_copy(update={"outcome": "infrastructure_error"})])
-    assert filled.run("sample").status == "interrupted"
-    filled.add_episodes(RUN, records[3:])
-    assert filled.run("sample").status == "complete"
+    filled.runs.add(RUN, records[:3])
+    assert filled.runs.find("sample").status == "interrupted"
+    filled.runs.add(RUN, [records[3].model_copy(update={"outcome": "infrastructure_error"})])
+    assert filled.runs.find("sample").status == "interrupted"
+    filled.runs.add(RUN, records[3:])
+    assert filled.runs.find("sample").status == "complete"
 
 
 def test_deleting_a_run_takes_everything_along(filled: Store) -> None:
-    filled.add_episodes(RUN, [sample_episode()])
-    filled.create_run(sample_run("other"))
-    filled.delete_run(filled.run("sample"))
-    assert [run.name for run in filled.runs()] == ["other"]
+    filled.runs.add(RUN, [sample_episode()])
+    filled.runs.create(sample_run("other"))
+    filled.runs.delete(filled.runs.find("sample"))
+    assert [run.name for run in filled.runs.all()] == ["other"]
     with filled.engine.connect() as connection:
         for table in ("episodes", "trajectories"):
             assert connection.execute(text(f"SELECT count(*) FROM {table}")).scalar() == 0
@@ -106,8 +108,8 @@ def test_deleting_a_run_takes_everything_along(filled: Store) -> None:
 def test_attempts_that_came_to_nothing_are_kept(filled: Store) -> None:
     usage = {"agent": Usage(calls=2, cost=None)}
     started = MOMENT.isoformat()
-    filled.add_attempt(RUN, (1, 0), started_at=started, seconds=2.0, error="x", usage=usage)
-    assert filled.attempts(RUN) == [
+    filled.runs.add_attempt(RUN, (1, 0), started_at=started, seconds=2.0, error="x", usage=usage)
+    assert filled.runs.attempts(RUN) == [
         {
             "task_index": 1,
             "trial": 0,
@@ -120,28 +122,28 @@ def test_attempts_that_came_to_nothing_are_kept(filled: Store) -> None:
 
 
 def test_one_process_at_a_time_plays_a_run(filled: Store) -> None:
-    run = filled.run("sample")
+    run = filled.runs.find("sample")
     mine, other = this_process(), LeaseOwner("elsewhere", 1, "x")
-    filled.acquire(run, other)
-    assert filled.run("sample").status == "running"
+    filled.runs.acquire(run, other)
+    assert filled.runs.find("sample").status == "running"
     with pytest.raises(InputError, match=r"played by another process \(elsewhere/1\)"):
-        filled.acquire(run, mine)
+        filled.runs.acquire(run, mine)
     with pytest.raises(InputError, match="is being played: stop it first"):
-        filled.delete_run(run)
-    assert filled.renew(run.id, other)
-    assert not filled.renew(run.id, mine)
-    filled.release(run.id, mine)
-    assert filled.run("sample").status == "running"
-    filled.release(run.id, other)
-    filled.acquire(run, mine)
-    filled.acquire(run, mine)
+        filled.runs.delete(run)
+    assert filled.runs.renew(run.id, other)
+    assert not filled.runs.renew(run.id, mine)
+    filled.runs.release(run.id, mine)
+    assert filled.runs.find("sample").status == "running"
+    filled.runs.release(run.id, other)
+    filled.runs.acquire(run, mine)
+    filled.runs.acquire(run, mine)
 
 
 def test_a_process_that_is_gone_holds_nothing(filled: Store) -> None:
-    run, mine = filled.run("sample"), this_process()
-    filled.acquire(run, LeaseOwner(mine.host, 2**22 - 1, "x"))
-    assert filled.run("sample").status == "interrupted"
-    filled.acquire(run, mine)
+    run, mine = filled.runs.find("sample"), this_process()
+    filled.runs.acquire(run, LeaseOwner(mine.host, 2**22 - 1, "x"))
+    assert filled.runs.find("sample").status == "interrupted"
+    filled.runs.acquire(run, mine)
 
 
 def test_many_writers_keep_each_episode_once(filled: Store) -> None:
@@ -150,16 +152,16 @@ def test_many_writers_keep_each_episode_once(filled: Store) -> None:
 
     def add(number: int) -> int:
         store = (filled, other)[number % 2]
-        return sum(sum(store.add_episodes(RUN, [record])) for record in records)
+        return sum(sum(store.runs.add(RUN, [record])) for record in records)
 
     with ThreadPoolExecutor(4) as pool:
         assert sum(pool.map(add, range(4))) == len(records)
-    assert len(filled.summaries(RUN)) == len(records)
+    assert len(filled.runs.summaries(RUN)) == len(records)
     other.close()
 
 
 def test_people_can_query_it(filled: Store) -> None:
-    filled.add_episodes(RUN, [sample_episode(), sample_episode(1, outcome="failure", reward=0.0)])
+    filled.runs.add(RUN, [sample_episode(), sample_episode(1, outcome="failure", reward=0.0)])
     question = (
         "SELECT runs.name, avg(reward) AS reward, count(*) AS episodes FROM episodes "
         "JOIN runs ON runs.id = run_id GROUP BY runs.name"
@@ -170,8 +172,8 @@ def test_people_can_query_it(filled: Store) -> None:
 
 def test_a_backup_is_a_whole_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = open_store()
-    store.create_run(sample_run())
-    store.add_episodes(RUN, [sample_episode()])
+    store.runs.create(sample_run())
+    store.runs.add(RUN, [sample_episode()])
     copy = tmp_path / "copy.db"
     backup(store.engine, copy)
     with pytest.raises(StoreError, match="exists already"):
@@ -179,7 +181,7 @@ def test_a_backup_is_a_whole_store(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     store.close()
     monkeypatch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{copy}")
     restored = open_store()
-    assert list(restored.episodes(RUN)) == [sample_episode()]
+    assert list(restored.runs.results(RUN)) == [sample_episode()]
     restored.close()
 
 
@@ -218,14 +220,14 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
 
 def test_a_damaged_database(tmp_path: Path) -> None:
     store = open_store()
-    store.create_run(sample_run())
+    store.runs.create(sample_run())
     store.close()
     file = tmp_path / "runs.db"
     content = bytearray(file.read_bytes())
     content[4096 : len(content)] = b"\xff" * (len(content) - 4096)
     file.write_bytes(content)
     with pytest.raises(StoreError, match="damaged"):
-        open_store().runs()
+        open_store().runs.all()
 
 
 def test_a_read_only_database(tmp_path: Path) -> None:
@@ -233,14 +235,14 @@ def test_a_read_only_database(tmp_path: Path) -> None:
     address = f"sqlite:///file:{tmp_path}/runs.db?mode=ro&uri=true"
     store = Store(open_engine(make_url(address)))
     with pytest.raises(StoreError, match="it is read-only"):
-        store.create_run(sample_run())
+        store.runs.create(sample_run())
     store.close()
 
 
 def test_a_full_disk() -> None:
     store = open_store()
-    store.create_run(sample_run())
-    store.add_episodes(RUN, [sample_episode()])
+    store.runs.create(sample_run())
+    store.runs.add(RUN, [sample_episode()])
 
     def fill(connection: Any, _: object) -> None:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
@@ -249,8 +251,8 @@ def test_a_full_disk() -> None:
     store.close()
     event.listen(store.engine, "connect", fill)
     with pytest.raises(StoreError, match="the disk is full"):
-        store.add_episodes(RUN, [sample_episode(1, opening="x" * 200_000)])
-    assert len(list(store.episodes(RUN))) == 1
+        store.runs.add(RUN, [sample_episode(1, opening="x" * 200_000)])
+    assert len(list(store.runs.results(RUN))) == 1
     store.close()
 
 

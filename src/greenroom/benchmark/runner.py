@@ -55,7 +55,7 @@ def start_run(
     _ = domain.pack.base  # the data is loaded, or fails to, before the run exists
     run = RunRecord(
         id=uuid4().hex[:12],
-        name=name or store.free_name(f"{config.agent_strategy}-{config.env}"),
+        name=name or store.runs.free_name(f"{config.agent_strategy}-{config.env}"),
         created_at=datetime.now(UTC),
         greenroom_version=__version__,
         config=config.model_dump(),
@@ -69,7 +69,7 @@ def start_run(
         reads_script=prepared.strategy.reads_script,
         official_tasks=is_official(domain, config.task_split),
     )
-    store.create_run(run)
+    store.runs.create(run)
     return run, prepared
 
 
@@ -80,7 +80,7 @@ def reopen_run(
 
     `changes` to its configuration hold for what is played from here on: a larger budget, say.
     """
-    run = store.run(name)
+    run = store.runs.find(name)
     prepared = prepare_run(check_config({**run.config, **(changes or {})}))
     found, kept = prepared.domain.pack.info.model_dump(), run.pack
     if (found["name"], found["version"]) != (kept["name"], kept["version"]):
@@ -105,9 +105,9 @@ async def play_run(
     budget that is used up ends it with BudgetExhausted, what a person has to mend with InputError.
     """
     owner = this_process()
-    await anyio.to_thread.run_sync(store.acquire, run, owner)
+    await anyio.to_thread.run_sync(store.runs.acquire, run, owner)
     try:
-        finished = await anyio.to_thread.run_sync(store.finished, run.id)
+        finished = await anyio.to_thread.run_sync(store.runs.finished, run.id)
         cost, tokens = await anyio.to_thread.run_sync(spent_so_far, store, run)
         cast = make_cast(prepared.config, prepared.strategy, spent_cost=cost, spent_tokens=tokens)
         on_cast(cast)
@@ -128,7 +128,7 @@ async def play_run(
                 await cast.close()
     finally:
         with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(store.release, run.id, owner)
+            await anyio.to_thread.run_sync(store.runs.release, run.id, owner)
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ async def _play_all(
     on_episode: OnEpisode,
 ) -> None:
     config = prepared.config
-    writer = GroupWriter[EpisodeRecord](partial(store.add_episodes, run.id), config.max_concurrency)
+    writer = GroupWriter[EpisodeRecord](partial(store.runs.add, run.id), config.max_concurrency)
     pending = iter(_pending(run, prepared, finished))
     busy = min(config.max_concurrency, run.planned)
 
@@ -263,7 +263,7 @@ async def _note_attempt(
     usage: dict[str, Usage],
 ) -> None:
     def note() -> None:
-        store.add_attempt(
+        store.runs.add_attempt(
             run.id,
             key,
             started_at=started_at.isoformat(),
@@ -277,8 +277,8 @@ async def _note_attempt(
 
 def spent_so_far(store: Store, run: RunRecord) -> tuple[float, int]:
     """The money and the tokens that a run has used, attempts that came to nothing included."""
-    used = [usage for row in store.summaries(run.id) for usage in row.usage.values()]
-    used += [usage for row in store.attempts(run.id) for usage in row["usage"].values()]
+    used = [usage for row in store.runs.summaries(run.id) for usage in row.usage.values()]
+    used += [usage for row in store.runs.attempts(run.id) for usage in row["usage"].values()]
     cost = sum(usage.cost or 0.0 for usage in used)
     return cost, sum(usage.prompt_tokens + usage.completion_tokens for usage in used)
 
@@ -302,5 +302,5 @@ def _wait(attempt: int) -> float:
 async def _keep_lease(store: Store, run: RunRecord, owner: LeaseOwner) -> None:
     while True:
         await anyio.sleep(RENEWAL_SECONDS)
-        if not await anyio.to_thread.run_sync(store.renew, run.id, owner):
+        if not await anyio.to_thread.run_sync(store.runs.renew, run.id, owner):
             raise InputError(f"Another process has taken over the run '{run.name}'.")

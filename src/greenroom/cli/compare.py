@@ -55,7 +55,7 @@ def compare(
     if len(set(runs)) < 2 or len(set(runs)) < len(runs):
         raise InputError("Name at least two different runs: greenroom compare BASELINE RUN ...")
     store = open_store()
-    records = [store.run(name) for name in runs]
+    records = [store.runs.find(name) for name in runs]
     for record in records[1:]:
         if _played_on(record) != _played_on(records[0]):
             raise InputError(

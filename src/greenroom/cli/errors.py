@@ -27,8 +27,8 @@ def errors(
     from greenroom.store import open_store
 
     store = open_store()
-    record = store.run(run)
-    breakdown = break_down(store.episodes(record.id))
+    record = store.runs.find(run)
+    breakdown = break_down(store.runs.results(record.id))
     if json:
         print_json(breakdown.model_dump())
         return

@@ -103,8 +103,8 @@ def _read(
     from greenroom.store import open_store
 
     store = open_store()
-    run = store.run(target)
-    episodes = list(store.episodes(run.id))
+    run = store.runs.find(target)
+    episodes = list(store.runs.results(run.id))
     return run.name, run.policy or policy_seen(episodes), episodes, (store, run)
 
 

@@ -28,7 +28,7 @@ def play_and_report(
     from greenroom.reports.build import build_report
 
     standing = Standing(store, run)
-    left = run.planned - len(store.finished(run.id))
+    left = run.planned - len(store.runs.finished(run.id))
     try:
         # A person who plays the user needs the terminal for themselves.
         with progress(run.name, left, shown=not json and not prepared.interactive) as advance:
@@ -47,7 +47,7 @@ def play_and_report(
         again = f"greenroom resume {run.name} --max-cost ... (or --max-tokens-total ...)"
         _say_how_to_go_on(store, run, str(spent).rstrip("."), again)
         raise typer.Exit(OUT_OF_BUDGET) from None
-    report = build_report(store, store.run(run.name))
+    report = build_report(store, store.runs.find(run.name))
     if json:
         from greenroom.reports.json_report import render_json
 
@@ -63,7 +63,7 @@ class Standing:
     """How a run stands while it is being played, in a line: pass^1, money, calls and limits."""
 
     def __init__(self, store: Store, run: RunRecord) -> None:
-        counted = [s for s in store.summaries(run.id) if s.reward is not None]
+        counted = [s for s in store.runs.summaries(run.id) if s.reward is not None]
         self._solved = sum(summary.reward == 1.0 for summary in counted)
         self._counted = len(counted)
         self._cast: Cast | None = None
@@ -101,7 +101,7 @@ class Standing:
 
 
 def _say_how_to_go_on(store: Store, run: RunRecord, why: str, command: str) -> None:
-    kept = len(store.finished(run.id))
+    kept = len(store.runs.finished(run.id))
     typer.echo(
         f"\n{why}: {kept} of {run.planned} episodes are finished and stored. Go on with: {command}",
         err=True,

@@ -40,7 +40,7 @@ def list_runs(json: Json = False) -> None:
     from greenroom.store import open_store
 
     store = open_store()
-    rows = [(run, len(store.finished(run.id))) for run in store.runs()]
+    rows = [(run, len(store.runs.finished(run.id))) for run in store.runs.all()]
     if json:
         print_json(
             [
@@ -121,12 +121,13 @@ def delete(
     from greenroom.store import open_store
 
     store = open_store()
-    record = store.run(run)
+    record = store.runs.find(run)
     if not yes:
         typer.confirm(
-            f"Delete '{record.name}' with {len(store.finished(record.id))} episodes?", abort=True
+            f"Delete '{record.name}' with {len(store.runs.finished(record.id))} episodes?",
+            abort=True,
         )
-    store.delete_run(record)
+    store.runs.delete(record)
     typer.echo(f"Deleted {record.name}")
 
 
@@ -135,7 +136,7 @@ def _report(name: str) -> Report:
     from greenroom.store import open_store
 
     store = open_store()
-    return build_report(store, store.run(name))
+    return build_report(store, store.runs.find(name))
 
 
 def _rendered(report: Report, form: Format) -> str:

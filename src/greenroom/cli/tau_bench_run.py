@@ -97,5 +97,5 @@ def play(flags: argparse.Namespace) -> None:
     run, prepared = start_run(store, check_config(fields))
     play_and_report(store, run, prepared)
     path = Path(flags.log_dir) / result_file_name(run)
-    write_tau_bench(path, tau_bench_rows(run, store.episodes(run.id)))
+    write_tau_bench(path, tau_bench_rows(run, store.runs.results(run.id)))
     sys.stdout.write(f"Results saved to {path}\n")

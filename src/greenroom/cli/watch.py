@@ -25,14 +25,14 @@ def watch(
     from greenroom.store import open_store
 
     store = open_store()
-    record = store.run(run)
+    record = store.runs.find(run)
     with progress(record.name, record.planned) as advance:
         shown = 0
         for done, note in _looks(store, record, interval):
             for _ in range(done - shown):
                 advance(note)
             shown = done
-    status = store.run(record.id).status
+    status = store.runs.find(record.id).status
     typer.echo(f"{record.name} is {status}: {shown} of {record.planned} episodes have a result")
     if status != "complete":
         raise typer.Exit(1)
@@ -41,8 +41,8 @@ def watch(
 def _looks(store: Store, run: RunRecord, interval: float) -> Iterator[tuple[int, str]]:
     while True:
         # Asked before counting: what was finished in between is then counted too.
-        playing = store.run(run.id).status == "running"
-        results = [s for s in store.summaries(run.id) if s.reward is not None]
+        playing = store.runs.find(run.id).status == "running"
+        results = [s for s in store.runs.summaries(run.id) if s.reward is not None]
         solved = sum(summary.reward == 1.0 for summary in results)
         costs = [summary.cost for summary in results if summary.cost is not None]
         note = f"pass^1 {solved / len(results):.2f}" if results else ""

@@ -121,7 +121,7 @@ async def _with_parties(work: _Work, owner: LeaseOwner, on_parties: OnParties) -
 
 async def _run_cells(work: _Work, bench: Bench, finished: set[CellKey]) -> None:
     at_once = min(bench.config.max_concurrency, work.evaluation.planned)
-    commit = partial(work.store.evaluations.add_results, work.evaluation.id)
+    commit = partial(work.store.evaluations.add, work.evaluation.id)
     writer = GroupWriter[ResultRecord](commit, at_once, work.threads)
     streams = anyio.create_memory_object_stream[Cell](0)
     send: MemoryObjectSendStream[Cell] = streams[0]

@@ -13,14 +13,14 @@ from greenroom.store import EpisodeRecord, RunRecord, Store
 
 def build_report(store: Store, run: RunRecord) -> Report:
     """Everything that is known of a run."""
-    episodes = list(store.episodes(run.id))
+    episodes = list(store.runs.results(run.id))
     metrics = measure_run(
         episodes,
         task_indices=run.task_indices,
         num_trials=run.num_trials,
         over=run.status != "running",
     )
-    attempts = store.attempts(run.id)
+    attempts = store.runs.attempts(run.id)
     costs = [usage.cost for attempt in attempts for usage in attempt["usage"].values()]
     known = [cost for cost in costs if cost is not None]
     return Report(

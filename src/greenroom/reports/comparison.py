@@ -26,7 +26,7 @@ def build_comparison(
 
 def _compared(store: Store, run: RunRecord) -> ComparedRun:
     reasons: dict[int, str] = {}
-    episodes = list(store.episodes(run.id))
+    episodes = list(store.runs.results(run.id))
     for episode in episodes:
         diagnosis = diagnose(episode)
         if diagnosis is not None:

@@ -29,7 +29,8 @@ from greenroom.store.records import (
     TaskRecord,
     Usage,
 )
-from greenroom.store.store import EpisodeKey, Store, open_store
+from greenroom.store.runs import EpisodeKey, Runs
+from greenroom.store.store import Store, open_store
 from greenroom.store.test_sets import Row, TestSets
 
 __all__ = [
@@ -52,6 +53,7 @@ __all__ = [
     "Row",
     "RunRecord",
     "RunStatus",
+    "Runs",
     "ScoreRecord",
     "ScoreSummary",
     "StepRecord",

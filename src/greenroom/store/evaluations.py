@@ -114,7 +114,7 @@ class Evaluations:
 
     # Results
 
-    def add_results(self, evaluation_id: str, records: Sequence[ResultRecord]) -> list[bool]:
+    def add(self, evaluation_id: str, records: Sequence[ResultRecord]) -> list[bool]:
         """Keep results in one transaction: for each, whether it is kept.
 
         A result that is there already stays as it is, unless it is an error: then it is replaced,
