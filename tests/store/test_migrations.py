@@ -14,6 +14,7 @@ from greenroom.evaluation import reopen_evaluation, run_evaluation
 from greenroom.store import (
     Store,
     StoreError,
+    Usage,
     database_url,
     open_engine,
     open_store,
@@ -111,7 +112,7 @@ def test_results_and_attempts_of_version_2_are_carried_over(version_2: Engine) -
     broken = store.runs.find("broken")
     assert sum(not e.has_result for e in store.runs.results(broken.id)) == 2
     assert len(store.runs.attempts(broken.id)) == 2
-    assert (store.runs.used(broken.id).cost or 0) > 0
+    assert sum(used.cost or 0 for used in store.runs.usages(broken.id)) > 0
 
     half = store.evaluations.find("half")
     assert half.status == "interrupted"
@@ -125,7 +126,7 @@ def test_results_and_attempts_of_version_2_are_carried_over(version_2: Engine) -
     assert (judging.judge, judging.planned, judging.status) == ("oracle", 3, "complete")
     judgements = list(store.judgings.results(judging.id))
     assert {one.author for one in judgements} == {"user"}
-    assert store.judgings.used(judging.id).calls == 3
+    assert Usage.total(store.judgings.usages(judging.id)).calls == 3
     store.close()
 
 

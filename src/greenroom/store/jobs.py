@@ -235,14 +235,14 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
                 for row in connection.execute(statement)
             ]
 
-    def used(self, job_id: str) -> Usage:
+    def usages(self, job_id: str) -> list[Usage]:
         """What a job has used so far, attempts without a result included."""
         found: list[Usage] = []
         with transaction(self._engine) as connection:
             for table in (results, failed_attempts):
                 texts = connection.execute(select(table.c.usage).where(table.c.job_id == job_id))
                 found += [used for text in texts.scalars() for used in usage_from(text).values()]
-        return Usage.total(found)
+        return found
 
     # Leases
 
