@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 
+from greenroom.errors import GreenroomError
 from greenroom.models.budgets import Budget
 from greenroom.models.cache import AnswerCache, answer_key
-from greenroom.models.faults import Fault, Tokens
+from greenroom.models.faults import Fault, Tokens, shown
 from greenroom.models.limits import AdaptiveLimit
 from greenroom.models.prices import Prices
 from greenroom.models.purses import Ledger
@@ -108,7 +109,7 @@ class ModelClient:
             await self._cache.put(key, self.settings.model, completion)
 
     async def ask(self, request: ModelRequest, tally: Tally) -> Completion:
-        """The model's answer, which is paid for; the tally holds what it took, come what may."""
+        """The model's answer, which is paid for; the tally holds what it took, answer or not."""
         started = perf_counter()
         try:
             completion = await answered(
@@ -126,7 +127,11 @@ class ModelClient:
             completion.completion_tokens,
             completion.cached_prompt_tokens,
         )
-        cost = self._price.cost(tokens) if self._price else None
+        if self._price:
+            cost = self._price.cost(tokens)
+        else:
+            told, wasted = completion.cost, self.wasted_cost(tally)
+            cost = None if told is None or wasted is None else told + wasted
         self._spent(tokens, cost, tally)
         return replace(
             completion,
@@ -165,8 +170,16 @@ class ModelClient:
         self._in_flight += 1
         try:
             return await self._transport.send(request)
+        except (Fault, GreenroomError):
+            raise
+        except Exception as error:
+            # A transport raises nothing else. One that does is broken, and not who asked it.
+            said = shown(f"{type(error).__name__}: {error}", self._transport.endpoint.key())
+            fault = Fault(f"its transport failed: {said}")
         finally:
             self._in_flight -= 1
+        # Raised here, and not where it was caught, so that no secret can hide in a context.
+        raise fault
 
     def _spent(self, tokens: Tokens, cost: float | None, tally: Tally) -> None:
         self._calls += 1

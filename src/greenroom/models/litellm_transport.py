@@ -21,7 +21,7 @@ from greenroom.models.answers import completion_of
 from greenroom.models.endpoints import endpoint_of, provider_of
 from greenroom.models.faults import Fault, ProviderError, provider_error, shown, status_fault
 from greenroom.models.payloads import parameters
-from greenroom.models.types import ContentFiltered, ContextWindowExceeded
+from greenroom.models.types import DEFAULT_TIMEOUT, ContentFiltered, ContextWindowExceeded
 
 if TYPE_CHECKING:
     from greenroom.models.types import Completion, ModelRequest, ModelSettings
@@ -36,6 +36,7 @@ class LitellmTransport:
     def __init__(self, settings: ModelSettings) -> None:
         self.endpoint = endpoint_of(settings)
         self._settings = settings
+        self._timeout = settings.timeout or DEFAULT_TIMEOUT
         self._name = litellm_name(settings)
 
     async def send(self, request: ModelRequest) -> Completion:
@@ -44,10 +45,10 @@ class LitellmTransport:
         address = self._address()
         try:
             # litellm has timeouts of its own, but not every provider keeps to them.
-            with anyio.fail_after(self._settings.timeout + 1):
+            with anyio.fail_after(self._timeout + 1):
                 response = await litellm.acompletion(
                     model=self._name,
-                    timeout=self._settings.timeout,
+                    timeout=self._timeout,
                     num_retries=0,
                     max_retries=0,
                     drop_params=True,
@@ -83,7 +84,7 @@ class LitellmTransport:
         kind = type(error).__name__
         said = shown(_without_names(str(error)), self.endpoint.key())
         if isinstance(error, TimeoutError):
-            return Fault(f"it did not answer within {self._settings.timeout:g} seconds")
+            return Fault(f"it did not answer within {self._timeout:g} seconds")
         if kind == "ContextWindowExceededError":
             final = ContextWindowExceeded(
                 f"The conversation no longer fits {self.endpoint.model} at "

@@ -12,11 +12,9 @@ question before is not worked out again, which may change the last bits of its a
 
 from __future__ import annotations
 
-import os
 import threading
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from http.client import HTTPConnection, HTTPException
 from importlib import import_module
@@ -29,10 +27,13 @@ from urllib.parse import urlsplit
 import anyio.to_thread
 from anyio import CapacityLimiter
 from anyio.lowlevel import RunVar
-from platformdirs import user_cache_path
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.messages import Message
+from greenroom.models.answers import completion_of
+from greenroom.models.endpoints import Endpoint
+from greenroom.models.faults import Fault
+from greenroom.models.providers import Provider
 from greenroom.models.types import (
     Completion,
     ContextWindowExceeded,
@@ -40,6 +41,7 @@ from greenroom.models.types import (
     ModelSettings,
     ModelUnavailable,
 )
+from greenroom.util.caches import cache_root
 
 PROVIDER = "local"
 """The provider's name in a model's settings."""
@@ -91,9 +93,7 @@ LoadEngine = Callable[[Path, int], Engine]
 
 def model_cache() -> Path:
     """The directory of the pulled models: beside the packs, in the user's cache."""
-    chosen = os.environ.get("GREENROOM_CACHE")
-    root = Path(chosen) if chosen else user_cache_path("greenroom", appauthor=False)
-    return root / "models"
+    return cache_root() / "models"
 
 
 def engine_version() -> str | None:
@@ -175,7 +175,7 @@ _sharing = threading.Lock()
 _turns: RunVar[CapacityLimiter] = RunVar("greenroom_local_model_turns")
 
 
-class LocalModel:
+class LocalTransport:
     """A GGUF model in this process; its tokens are counted and cost nothing."""
 
     def __init__(
@@ -192,6 +192,7 @@ class LocalModel:
                 f"The context of a local model is {_SMALLEST_CONTEXT} to {_LARGEST_CONTEXT} "
                 f"tokens, not {context}."
             )
+        self.endpoint = Endpoint("The local model", path.name)
         self._context = context
         self._options: dict[str, Any] = {"max_tokens": max_tokens or _TOKENS}
         if temperature is not None:
@@ -201,7 +202,7 @@ class LocalModel:
             self._engine = _shared.setdefault(key, _SharedEngine(partial(load, *key[:2])))
 
     @classmethod
-    def from_settings(cls, settings: ModelSettings) -> LocalModel:
+    def from_settings(cls, settings: ModelSettings) -> LocalTransport:
         """The model that the settings name, by name or path."""
         return cls(
             find_model(settings.model),
@@ -209,10 +210,9 @@ class LocalModel:
             max_tokens=settings.max_tokens,
         )
 
-    async def complete(self, request: ModelRequest) -> Completion:
+    async def send(self, request: ModelRequest) -> Completion:
         """The model's answer."""
         body = self._options | _body(request)
-        started = time.perf_counter()
         try:
             # Cancelled, it is not waited for: the engine finishes the answer and drops it.
             answer = await anyio.to_thread.run_sync(
@@ -220,36 +220,51 @@ class LocalModel:
             )
         except ValueError as error:
             raise InputError(f"The local model cannot be asked this: {error}") from error
-        return self._completion(answer, time.perf_counter() - started)
-
-    def _completion(self, answer: dict[str, Any], seconds: float) -> Completion:
         if "error" in answer:
-            raise self._error(answer["error"])
-        choice, usage = answer["choices"][0], answer["usage"]
-        if choice["finish_reason"] == "length" and usage["total_tokens"] >= self._context:
-            raise ContextWindowExceeded(
-                f"The conversation of {usage['prompt_tokens']} tokens and its answer do not fit "
-                f"the local model's {self._context}."
-            )
-        return Completion(
-            message={"role": "assistant", "content": choice["message"].get("content")},
-            finish_reason=choice["finish_reason"],
-            prompt_tokens=usage["prompt_tokens"],
-            completion_tokens=usage["completion_tokens"],
-            cached_prompt_tokens=usage.get("prompt_tokens_details", {}).get("cached_tokens", 0),
-            cost=0.0,
-            seconds=seconds,
-        )
+            raise self._fault(answer["error"])
+        completion = completion_of(answer, self.endpoint)
+        used = answer.get("usage", {}).get("total_tokens", 0)
+        if completion.finish_reason == "length" and used >= self._context:
+            raise self._too_long(f"{completion.prompt_tokens} tokens and its answer do")
+        return replace(completion, cost=0.0)
 
-    def _error(self, error: dict[str, Any]) -> ContextWindowExceeded | ModelUnavailable:
+    async def close(self) -> None:
+        """Nothing: the engine stays loaded for whoever asks next."""
+
+    def _fault(self, error: dict[str, Any]) -> Fault:
         if error.get("type") == "exceed_context_size_error":
-            tokens = error.get("n_prompt_tokens", "too many")
-            return ContextWindowExceeded(
-                f"The conversation of {tokens} tokens does not fit the local model's "
-                f"{self._context}."
-            )
-        message = error.get("message", "it did not say why")
-        return ModelUnavailable(f"The local model gave no answer: {message}")
+            return self._too_long(f"{error.get('n_prompt_tokens', 'too many')} tokens does")
+        return Fault(str(error.get("message", "it did not say why")))
+
+    def _too_long(self, words: str) -> Fault:
+        final = ContextWindowExceeded(
+            f"The conversation of {words} not fit the local model's {self._context}."
+        )
+        return Fault(str(final), final=final)
+
+
+class LocalModel:
+    """A local model that is asked without a client: one attempt, no budget, no cache."""
+
+    def __init__(self, transport: LocalTransport) -> None:
+        self._transport = transport
+
+    @classmethod
+    def from_settings(cls, settings: ModelSettings) -> LocalModel:
+        """The model that the settings name, by name or path."""
+        return cls(LocalTransport.from_settings(settings))
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        """The model's answer."""
+        try:
+            return await self._transport.send(request)
+        except Fault as fault:
+            raise fault.final or ModelUnavailable(
+                f"The local model gave no answer: {fault.reason}"
+            ) from None
+
+
+provider = Provider(PROVIDER, LocalTransport.from_settings, "GGUF models in this process")
 
 
 def _one_at_a_time() -> CapacityLimiter:
