@@ -186,7 +186,7 @@ def _cut_off(episode: EpisodeRecord, alignment: Alignment) -> _Finding | None:
             problem = next((s.invalid for s in reversed(episode.steps) if s.invalid), None)
             detail = f": {problem}" if problem else pending
             return _Finding("invalid_action", f"Gave no further action after {steps}{detail}")
-        case "success" | "failure":
+        case "success" | "failure" | "answered":
             return None
 
 

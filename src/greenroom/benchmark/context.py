@@ -56,19 +56,7 @@ class RunContext:
         `used` is what the run has used before; it counts towards the budget.
         """
         config = self.config
-        pool = open_pool(
-            max_cost=config.max_cost,
-            max_tokens_total=config.max_tokens_total,
-            prices=config.prices,
-            cache=config.cache,
-            transport=config.transport,
-            model_timeout=config.model_timeout,
-            model_retries=config.model_retries,
-            max_concurrency=config.max_concurrency,
-            spent_cost=sum(usage.cost or 0.0 for usage in used),
-            spent_tokens=sum(usage.tokens for usage in used),
-        )
-        async with pool:
+        async with open_run_pool(config, used) as pool:
             context = replace(self, pool=pool)
             if self.strategy.prepare is None:
                 yield context
@@ -86,40 +74,22 @@ class RunContext:
     def agent_context(
         self, task_index: int, trial: int, ledger: Ledger, *, scope: str | None = None
     ) -> AgentContext:
-        """What the agent of one episode is made from. `scope` sets cached answers apart."""
-        config, strategy, pool = self.config, self.strategy, self.pool
-        seed = cell_seed(config.seed, task_index, trial)
-        scope = scope or f"{config.seed}/{task_index}/{trial}"
-        settings = _agent_settings(config) if strategy.needs_model else None
-        context = AgentContext(
-            task_index,
-            trial,
-            config.seed,
-            config.agent_options,
-            script=Script(self.domain, config.task_split, task_index)
-            if strategy.reads_script
-            else None,
-            episode_seed=seed,
-            shared=self.shared,
+        """What the agent of one episode is made from; see `make_agent_context`."""
+        script = Script(self.domain, self.config.task_split, task_index)
+        return make_agent_context(
+            self.strategy,
+            self.config,
+            self.pool,
+            AgentContext(
+                task_index,
+                trial,
+                self.config.seed,
+                script=script if self.strategy.reads_script else None,
+                shared=self.shared,
+            ),
+            ledger,
+            scope=scope,
         )
-        if settings is not None and pool is not None:
-            roles = {
-                role: replace(settings, model=config.agent_options[option])
-                for role, option in strategy.model_options.items()
-                if option in config.agent_options
-            }
-            context = replace(
-                context,
-                model=pool.model(settings, "agent", ledger, scope=scope, seed=seed),
-                role_models={
-                    role: pool.model(own, "agent", ledger, scope=f"{scope}/{role}", seed=seed)
-                    for role, own in roles.items()
-                },
-            )
-        if strategy.create_model is not None:
-            own = ledger.model("agent", strategy.create_model(context))
-            context = replace(context, model=own)
-        return context
 
     def create_user(self, agent: AgentContext, ledger: Ledger) -> SimulatedUser:
         """The user of one episode: the agent's own if it brings one, else the run's."""
@@ -153,13 +123,67 @@ def prepare_run(config: RunConfig) -> RunContext:
         for name, value in config.agent_options.items()
     }
     config = config.model_copy(update={"agent_options": options})
-    user_strategy = _checked_user(config, strategy)
+    user_strategy = check_models(config, strategy)
     if user_strategy.interactive:
         config = config.model_copy(update={"max_concurrency": 1})
     return RunContext(domain, strategy, config, user_strategy, indices)
 
 
-def _checked_user(config: RunConfig, strategy: AgentStrategy) -> UserStrategy:
+def open_run_pool(config: RunConfig, used: Sequence[Usage] = ()) -> ModelPool:
+    """The models of a run; what it has used before counts towards its budget."""
+    return open_pool(
+        max_cost=config.max_cost,
+        max_tokens_total=config.max_tokens_total,
+        prices=config.prices,
+        cache=config.cache,
+        transport=config.transport,
+        model_timeout=config.model_timeout,
+        model_retries=config.model_retries,
+        max_concurrency=config.max_concurrency,
+        spent_cost=sum(usage.cost or 0.0 for usage in used),
+        spent_tokens=sum(usage.tokens for usage in used),
+    )
+
+
+def make_agent_context(
+    strategy: AgentStrategy,
+    config: RunConfig,
+    pool: ModelPool | None,
+    context: AgentContext,
+    ledger: Ledger,
+    *,
+    scope: str | None = None,
+) -> AgentContext:
+    """The context with the agent's options, seed and models; the agent's purse pays for them.
+
+    `scope` sets cached answers apart; by default it is the run's seed, the task and the trial.
+    """
+    place = (config.seed, context.task_index, context.trial)
+    seed, scope = cell_seed(*place), scope or "/".join(map(str, place))
+    context = replace(context, options=config.agent_options, episode_seed=seed)
+    settings = _agent_settings(config) if strategy.needs_model else None
+    if settings is not None and pool is not None:
+        roles = {
+            role: replace(settings, model=config.agent_options[option])
+            for role, option in strategy.model_options.items()
+            if option in config.agent_options
+        }
+        context = replace(
+            context,
+            model=pool.model(settings, "agent", ledger, scope=scope, seed=seed),
+            role_models={
+                role: pool.model(own, "agent", ledger, scope=f"{scope}/{role}", seed=seed)
+                for role, own in roles.items()
+            },
+        )
+    if strategy.create_model is not None:
+        own_model = ledger.model("agent", strategy.create_model(context))
+        context = replace(context, model=own_model)
+    return context
+
+
+def check_models(config: RunConfig, strategy: AgentStrategy) -> UserStrategy:
+    """The user's strategy; raises where a model is needed and none is named."""
     if strategy.needs_model and not config.model:
         raise InputError(f"The {strategy.name} agent asks a language model: name it by --model.")
     user_strategy = find_user_strategy(config.user_strategy)

@@ -19,11 +19,8 @@ from uuid import uuid4
 import anyio
 import orjson
 
-from greenroom.agents import AgentContext, Stage
-from greenroom.benchmark.casting import Cast, make_cast
-from greenroom.benchmark.context import PreparedRun
-from greenroom.benchmark.episode import episode_seed, with_own_model
-from greenroom.benchmark.runner import prepared_agents
+from greenroom.agents import Stage
+from greenroom.benchmark.context import RunContext
 from greenroom.domains.actions import RESPOND, Action
 from greenroom.domains.environment import Environment
 from greenroom.errors import InputError, redacted
@@ -42,7 +39,7 @@ OVER = "This conversation is over. Begin another one with a new session id."
 class AgentSessions:
     """The conversations that callers have with agents of one kind."""
 
-    prepared: PreparedRun
+    context: RunContext
     task_index: int = 0
     """Whose world it is: the database of every task is the same, the reward is not asked for."""
     most: int = MOST_SESSIONS
@@ -51,22 +48,22 @@ class AgentSessions:
     )
     _open: AsyncExitStack = field(default_factory=AsyncExitStack)
     _opening: anyio.Lock = field(default_factory=anyio.Lock)
-    _company: tuple[Cast, Any] | None = None
+    _opened_context: RunContext | None = None
 
     def __post_init__(self) -> None:
-        if self.prepared.strategy.reads_script or self.prepared.strategy.create_user is not None:
+        if self.context.strategy.reads_script or self.context.strategy.create_user is not None:
             raise InputError(
-                f"The {self.prepared.strategy.name} agent plays from a script: nobody can talk to "
+                f"The {self.context.strategy.name} agent plays from a script: nobody can talk to "
                 "it. Serve one that asks a model, such as tool-calling."
             )
 
     def workflow(self) -> Workflow:
         """The chat workflow whose every session is a conversation with an agent of its own."""
-        name = f"{self.prepared.strategy.name}-{self.prepared.config.env}"
+        name = f"{self.context.strategy.name}-{self.context.config.env}"
 
         @chat_workflow(
             name=name,
-            description=f"The {self.prepared.strategy.name} agent in the {self.prepared.config.env}"
+            description=f"The {self.context.strategy.name} agent in the {self.context.config.env}"
             " domain; one world for each session.",
         )
         async def converse(
@@ -91,14 +88,14 @@ class AgentSessions:
     async def _conversation(
         self, session_id: str | None, messages: list[dict[str, Any]]
     ) -> _Conversation:
-        cast, shared = await self._opened()
+        opened = await self._opened()
         if session_id is None:
             # Clients of OpenAI's have no sessions: a conversation is known by what was said in it.
             key = _transcript_key(messages[:-1])
-            return self._sessions.pop(key, None) or _Conversation(self, cast, shared)
+            return self._sessions.pop(key, None) or _Conversation(opened, self.task_index)
         found = self._sessions.get(session_id)
         if found is None or (found.over and _is_opening(messages)):
-            found = _Conversation(self, cast, shared)
+            found = _Conversation(opened, self.task_index)
         self._keep(session_id, found)
         return found
 
@@ -109,23 +106,20 @@ class AgentSessions:
             _, longest_silent = self._sessions.popitem(last=False)
             longest_silent.stop()
 
-    async def _opened(self) -> tuple[Cast, Any]:
+    async def _opened(self) -> RunContext:
         async with self._opening:
-            if self._company is None:
-                cast = make_cast(self.prepared.config, self.prepared.strategy)
-                self._open.push_async_callback(cast.close)
-                shared = await self._open.enter_async_context(prepared_agents(self.prepared))
-                self._company = cast, shared
-        return self._company
+            if self._opened_context is None:
+                opened = await self._open.enter_async_context(self.context.opened())
+                self._opened_context = opened
+        return self._opened_context
 
 
 class _Conversation:
     """One agent, one environment, and the caller as its user."""
 
-    def __init__(self, sessions: AgentSessions, cast: Cast, shared: Any) -> None:
-        self._sessions = sessions
-        self._cast = cast
-        self._shared = shared
+    def __init__(self, context: RunContext, task_index: int) -> None:
+        self._context = context
+        self._task_index = task_index
         self._heard: asyncio.Queue[str] = asyncio.Queue()
         self._told: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._playing: asyncio.Task[None] | None = None
@@ -219,25 +213,14 @@ class _Conversation:
                 self._say(OVER)
 
     async def _play_episode(self) -> None:
-        prepared, ledger = self._sessions.prepared, self._ledger
-        config, strategy = prepared.config, prepared.strategy
+        run, config = self._context, self._context.config
         number = uuid4().int % (1 << 31)
-        seed, scope = episode_seed(config.seed, self._sessions.task_index, number), uuid4().hex
-        context = AgentContext(
-            self._sessions.task_index,
-            number,
-            config.seed,
-            config.agent_options,
-            model=self._cast.agent_model(ledger, scope, seed),
-            episode_seed=seed,
-            role_models=self._cast.role_models(ledger, scope, seed),
-            shared=self._shared,
-        )
-        agent = strategy.create(with_own_model(strategy, context, ledger))
+        context = run.agent_context(self._task_index, number, self._ledger, scope=uuid4().hex)
+        agent = run.strategy.create(context)
         environment = Environment(
-            prepared.domain, self, split=config.task_split, max_steps=config.max_num_steps
+            run.domain, self, split=config.task_split, max_steps=config.max_num_steps
         )
-        await environment.reset(self._sessions.task_index)
+        await environment.reset(self._task_index)
         await agent.play(_ToldStage(environment, self._told))
 
 

@@ -14,7 +14,7 @@ from greenroom.cli.inspect import Model, Workflow
 from greenroom.cli.options import Json
 
 if TYPE_CHECKING:
-    from greenroom.evaluation import EvaluationConfig, PreparedEvaluation
+    from greenroom.evaluation import EvaluationConfig, EvaluationContext
     from greenroom.store import EvaluationRecord, Store
 
 
@@ -202,13 +202,13 @@ def evaluate(
 
 def _started(
     store: Store, config: EvaluationConfig, name: str | None, parameters: list[str]
-) -> tuple[EvaluationRecord, PreparedEvaluation]:
+) -> tuple[EvaluationRecord, EvaluationContext]:
     import anyio
 
     from greenroom.cli.chat_inputs import parse_pairs
     from greenroom.evaluation import open_workflow, start_evaluation
 
-    async def start() -> tuple[EvaluationRecord, PreparedEvaluation]:
+    async def start() -> tuple[EvaluationRecord, EvaluationContext]:
         if not parameters:
             return await start_evaluation(store, config, name=name)
         # The workflow's own schema says what is a number, and what is a text of digits.

@@ -95,7 +95,7 @@ def run(
 ) -> None:
     """Let an agent play tasks and report how many it solves, and how reliably."""
     from greenroom.benchmark import check_config, start_run
-    from greenroom.benchmark.casting import clear_answers
+    from greenroom.models import clear_answers
     from greenroom.store import open_store
 
     if agent_strategy is None and workflow is not None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         measure_evaluation,
     )
     from greenroom.evaluation.config import EvaluationConfig, check_evaluation_config
+    from greenroom.evaluation.context import EvaluationContext
     from greenroom.evaluation.gates import Gate, GateResult, check_gates, parse_gate, parse_gates
     from greenroom.evaluation.junit import render_junit
     from greenroom.evaluation.markdown import render_evaluation_markdown
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from greenroom.evaluation.results import Evaluated, evaluate, evaluate_async
     from greenroom.evaluation.running import run_evaluation
     from greenroom.evaluation.runs import (
-        PreparedEvaluation,
         find_test_set,
         open_workflow,
         reopen_evaluation,
@@ -54,6 +54,7 @@ _LATER = {
     "measure_evaluation": "aggregates",
     "EvaluationConfig": "config",
     "check_evaluation_config": "config",
+    "EvaluationContext": "context",
     "Gate": "gates",
     "GateResult": "gates",
     "check_gates": "gates",
@@ -67,7 +68,6 @@ _LATER = {
     "evaluate": "results",
     "evaluate_async": "results",
     "run_evaluation": "running",
-    "PreparedEvaluation": "runs",
     "find_test_set": "runs",
     "open_workflow": "runs",
     "reopen_evaluation": "runs",
@@ -86,6 +86,7 @@ __all__ = [
     "Case",
     "Evaluated",
     "EvaluationConfig",
+    "EvaluationContext",
     "EvaluationFigures",
     "EvaluationReport",
     "Evaluator",
@@ -93,7 +94,6 @@ __all__ = [
     "EvaluatorKind",
     "Gate",
     "GateResult",
-    "PreparedEvaluation",
     "Roles",
     "Score",
     "add_rows",

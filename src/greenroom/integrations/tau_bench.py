@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from greenroom.agents import AgentStrategy, Setting, find_strategy
 from greenroom.benchmark import RunConfig, check_config
-from greenroom.benchmark.casting import check_cast, make_cast
+from greenroom.benchmark.context import check_models, open_run_pool
 from greenroom.domains.tools import ToolInfo
 from greenroom.errors import GreenroomError, InputError
 from greenroom.integrations.tau_bench_agent import RunParts, RunStopped, Upstream, UpstreamAgent
@@ -88,11 +88,11 @@ def play(flags: argparse.Namespace) -> Any:
     config = _our_config(flags)
     strategy = find_strategy(config.agent_strategy, config.agent_options)
     _check_strategy(strategy)
-    check_cast(config, strategy)
+    check_models(config, strategy)
     its_config = _its_config(types.RunConfig, flags, strategy)
     with start_blocking_portal() as portal, ExitStack() as open_things:
-        parts = RunParts(strategy, config, make_cast(config, strategy), portal)
-        open_things.callback(portal.call, parts.cast.close)
+        parts = RunParts(strategy, config, open_run_pool(config), portal)
+        open_things.callback(portal.call, parts.pool.close)
 
         def factory(tools_info: list[ToolInfo], wiki: str, config: Any) -> UpstreamAgent:
             return UpstreamAgent(

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from greenroom.judging.config import JudgingConfig
 from greenroom.judging.faults import judge_episode
-from greenroom.judging.records import FaultAuthor, FaultJudgement, FaultKind, FaultSummary
-from greenroom.judging.run import failed_episodes, judge_episodes, policy_seen, summarise
-from greenroom.judging.storage import judging_usage, load_judgements, save_judgements
+from greenroom.judging.run import (
+    FaultSummary,
+    failed_episodes,
+    policy_seen,
+    run_judging,
+    start_judging,
+    summarise,
+)
 
 __all__ = [
-    "FaultAuthor",
-    "FaultJudgement",
-    "FaultKind",
     "FaultSummary",
+    "JudgingConfig",
     "failed_episodes",
     "judge_episode",
-    "judge_episodes",
-    "judging_usage",
-    "load_judgements",
     "policy_seen",
-    "save_judgements",
+    "run_judging",
+    "start_judging",
     "summarise",
 ]

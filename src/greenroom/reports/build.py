@@ -8,7 +8,7 @@ from greenroom.analysis.errors import break_down
 from greenroom.analysis.metrics import measure_run
 from greenroom.reports.leaderboard import published_rows
 from greenroom.reports.report import Report
-from greenroom.store import EpisodeRecord, RunRecord, Store
+from greenroom.store import EpisodeRecord, RunRecord, Store, total_cost
 
 
 def build_report(store: Store, run: RunRecord) -> Report:
@@ -21,8 +21,6 @@ def build_report(store: Store, run: RunRecord) -> Report:
         over=run.status != "running",
     )
     attempts = store.runs.attempts(run.id)
-    costs = [usage.cost for attempt in attempts for usage in attempt["usage"].values()]
-    known = [cost for cost in costs if cost is not None]
     return Report(
         run=run,
         metrics=metrics,
@@ -30,7 +28,7 @@ def build_report(store: Store, run: RunRecord) -> Report:
         published=published_rows(run),
         episodes=episodes,
         attempts=len(attempts),
-        attempts_cost=sum(known) if known and len(known) == len(costs) else None,
+        attempts_cost=total_cost(used for one in attempts for used in one.usage.values()),
         agent_facts=_facts(episodes),
         agent_tallies=_tallies(episodes),
     )

@@ -206,7 +206,9 @@ async def _keep_lease(work: _Work[JobT, ItemT, RecordT], owner: LeaseOwner) -> N
     while True:
         await anyio.sleep(RENEWAL_SECONDS)
         if not await work.in_store(work.jobs.renew, job.id, owner):
-            raise InputError(f"Another process has taken over the {work.jobs.kind.name} '{job.name}'.")
+            raise InputError(
+                f"Another process has taken over the {work.jobs.kind.name} '{job.name}'."
+            )
 
 
 def _make_room_for_threads(workers: int) -> None:
