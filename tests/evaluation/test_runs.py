@@ -20,7 +20,7 @@ from greenroom.evaluation import (
     run_evaluation,
     start_evaluation,
 )
-from greenroom.evaluation.cells import Cell
+from greenroom.evaluation.cells import RowCell
 from greenroom.models import BudgetExhausted
 from greenroom.store import ResultRecord, Store, open_store, this_process
 from greenroom.workflows import LocalTarget, Workflow, report_usage
@@ -135,7 +135,7 @@ def test_only_what_is_under_way_is_held_in_memory() -> None:
         nonlocal done
         done += 1
         if done % 200 == 0:
-            held.append(sum(isinstance(one, (ResultRecord, Cell)) for one in gc.get_objects()))
+            held.append(sum(isinstance(one, (ResultRecord, RowCell)) for one in gc.get_objects()))
 
     async def run() -> None:
         found, prepared = await start_evaluation(store, config(), target=LocalTarget(same))
@@ -188,7 +188,7 @@ def test_a_call_without_an_answer_is_made_again(store: Store) -> None:
     assert Counter(moody.called)[1] == 3
     assert [result.attempts for result in found.results()] == [1, 3, 1, 1]
     attempts = store.evaluations.attempts(found.evaluation.id)
-    assert [(one["row"], one["error"]) for one in attempts] == [
+    assert [(one.key[0], one.error) for one in attempts] == [
         (1, "ConnectionError: the line is dead")
     ] * 2
 
@@ -456,7 +456,7 @@ def test_a_workflow_that_takes_too_long_has_not_answered() -> None:
     rows = [{"n": n, "expected": n} for n in (0, 1)]
     found = evaluated(open_store(), hanging, rows, timeout=0.05, max_retries=1)
     quick, slow = found.results()
-    assert (quick.outcome, slow.outcome, slow.attempts) == ("ok", "error", 2)
+    assert (quick.outcome, slow.outcome, slow.attempts) == ("answered", "infrastructure_error", 2)
     assert slow.error == "It did not answer within 0.05 seconds."
 
 

@@ -12,7 +12,7 @@ import anyio
 from greenroom.agents import find_strategy
 from greenroom.analysis.errors import break_down
 from greenroom.analysis.metrics import measure_run
-from greenroom.benchmark import Episode, play_episode
+from greenroom.benchmark import Episode, RunConfig, RunContext, play_episode
 from greenroom.benchmark.recording import episode_record
 from greenroom.domains.domain import Domain, load_domain
 from greenroom.reports.report import PublishedRow, Report
@@ -41,11 +41,12 @@ def stored(domain: Domain, episode: Episode) -> EpisodeRecord:
 def played(tasks: int = 96, trials: int = 4) -> tuple[EpisodeRecord, ...]:
     """Episodes of the synthetic agent on the built-in pack."""
     domain, strategy = load_domain("retail"), find_strategy("synthetic")
-    options = {"success": "0.75", "spread": "0.3"}
+    config = RunConfig(agent_options={"success": "0.75", "spread": "0.3"})
+    context = RunContext(domain, strategy, config)
 
     async def play() -> list[Episode]:
         return [
-            await play_episode(domain, strategy, task, trial=trial, options=options)
+            await play_episode(context, task, trial=trial)
             for task in range(tasks)
             for trial in range(trials)
         ]
