@@ -64,7 +64,9 @@ def former_database(folder: Path, version: int) -> Engine:
             if postgres:
                 adapted = re.sub(r"\bid INTEGER NOT NULL", "id SERIAL NOT NULL", statement)
             connection.connection.cursor().execute(adapted)
-        connection.execute(text("UPDATE meta SET value = :version"), {"version": str(version)})
+        connection.execute(
+            text("UPDATE meta SET value = :version"), {"version": str(version)}
+        )
     return engine
 
 
