@@ -27,23 +27,22 @@ def step(line: str) -> str | None:
 def main(arguments: Sequence[str]) -> int:
     """Install what the arguments name, as pip takes them."""
     command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
-    pip = subprocess.Popen(  # noqa: S603
+    said: list[str] = []
+    with subprocess.Popen(  # noqa: S603
         [*command, "--progress-bar", "off", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
         text=True,
         errors="replace",
-    )
-    assert pip.stdout is not None
-    said: list[str] = []
-    for line in pip.stdout:
-        said.append(line)
-        if (shown := step(line.rstrip())) is not None:
-            print(shown, flush=True)
-    if status := pip.wait():
+    ) as pip:
+        for line in pip.stdout or ():
+            said.append(line)
+            if (shown := step(line.rstrip())) is not None:
+                print(shown, flush=True)
+    if pip.returncode:
         sys.stderr.writelines(said)
-    return status
+    return pip.returncode
 
 
 if __name__ == "__main__":
