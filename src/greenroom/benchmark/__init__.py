@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from greenroom.benchmark.config import PreparedRun, RunConfig, check_config, prepare_run
+from greenroom.benchmark.config import RunConfig, check_config
 from greenroom.benchmark.conformance import ConformanceReport, Mismatch, check_conformance
+from greenroom.benchmark.context import PreparedRun, prepare_run
 from greenroom.benchmark.episode import Episode, episode_seed, play_episode
 from greenroom.benchmark.recording import episode_record
 from greenroom.benchmark.replay import ReplayedEpisode, replay_recordings

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from greenroom.agents import AgentStrategy, find_strategy
-from greenroom.domains.domain import Domain, load_domain
 from greenroom.domains.environment import MAX_STEPS
 from greenroom.domains.packs import DEFAULT_SPLIT
-from greenroom.domains.tasks import select_tasks
 from greenroom.errors import InputError
-from greenroom.users import find_user_strategy
 
 Count = Annotated[int, Field(ge=1)]
-
-_PATH_OPTIONS = ("file", "few_shot_displays_path", "tool_map", "workflow_path")
 
 
 class RunConfig(BaseModel):
@@ -63,18 +55,6 @@ class RunConfig(BaseModel):
     max_tokens_total: Count | None = None
 
 
-@dataclass(frozen=True)
-class PreparedRun:
-    """A configuration with everything that it names at hand."""
-
-    config: RunConfig
-    domain: Domain
-    strategy: AgentStrategy
-    task_indices: list[int]
-    interactive: bool = False
-    """A person takes part: one episode at a time."""
-
-
 def check_config(fields: Mapping[str, Any]) -> RunConfig:
     """A configuration from what a person gave; what will not do is told in a line."""
     try:
@@ -84,28 +64,3 @@ def check_config(fields: Mapping[str, Any]) -> RunConfig:
         name = str(first["loc"][0]).replace("_", "-")
         message = first["msg"].removeprefix("Input should be ")
         raise InputError(f"--{name} should be {message}, not {first['input']!r}.") from error
-
-
-def prepare_run(config: RunConfig) -> PreparedRun:
-    """Find the domain, its data, the strategy and the tasks; raises for whatever is not there."""
-    strategy = find_strategy(config.agent_strategy, config.agent_options)
-    domain = load_domain(config.env, config.data)
-    indices = select_tasks(
-        len(domain.tasks(config.task_split)),
-        task_ids=config.task_ids,
-        start_index=config.start_index,
-        end_index=config.end_index,
-        shuffle_seed=config.seed if config.shuffle else None,
-    )
-    if config.data is not None and Path(config.data).exists():
-        # A run is resumed from wherever its owner stands then.
-        config = config.model_copy(update={"data": str(Path(config.data).resolve())})
-    options = {
-        name: str(Path(value).resolve()) if name in _PATH_OPTIONS else value
-        for name, value in config.agent_options.items()
-    }
-    config = config.model_copy(update={"agent_options": options})
-    interactive = find_user_strategy(config.user_strategy).interactive
-    if interactive:
-        config = config.model_copy(update={"max_concurrency": 1})
-    return PreparedRun(config, domain, strategy, indices, interactive)

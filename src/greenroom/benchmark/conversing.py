@@ -21,7 +21,7 @@ import orjson
 
 from greenroom.agents import AgentContext, Stage
 from greenroom.benchmark.casting import Cast, make_cast
-from greenroom.benchmark.config import PreparedRun
+from greenroom.benchmark.context import PreparedRun
 from greenroom.benchmark.episode import episode_seed, with_own_model
 from greenroom.benchmark.runner import prepared_agents
 from greenroom.domains.actions import RESPOND, Action

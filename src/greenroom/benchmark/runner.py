@@ -18,7 +18,8 @@ import anyio.to_thread
 from greenroom._version import __version__
 from greenroom.agents import Setting
 from greenroom.benchmark.casting import Cast, check_cast, make_cast
-from greenroom.benchmark.config import PreparedRun, RunConfig, check_config, prepare_run
+from greenroom.benchmark.config import RunConfig, check_config
+from greenroom.benchmark.context import PreparedRun, prepare_run
 from greenroom.benchmark.episode import play_episode
 from greenroom.benchmark.recording import episode_record
 from greenroom.domains.official import is_official

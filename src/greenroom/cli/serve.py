@@ -140,7 +140,7 @@ def _leave_behind_what_runs() -> None:
 def _sessions(fields: dict[str, Any]) -> AgentSessions:
     from greenroom.benchmark import check_config
     from greenroom.benchmark.casting import check_cast
-    from greenroom.benchmark.config import prepare_run
+    from greenroom.benchmark.context import prepare_run
     from greenroom.benchmark.conversing import AgentSessions
 
     prepared = prepare_run(check_config(fields))
