@@ -15,7 +15,7 @@ import numpy as np
 
 from greenroom.analysis.figures import Estimate, Figures
 from greenroom.analysis.intervals import average_reward, score_interval
-from greenroom.evaluation.quantiles import quantile_estimate
+from greenroom.analysis.latency import quantile_estimate
 from greenroom.store import EvaluationRecord, ResultSummary, Store, Usage
 
 CONFIDENCE = 0.95

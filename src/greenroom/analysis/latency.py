@@ -1,19 +1,41 @@
-"""Quantiles with intervals: how long most calls take, and how sure that is.
+"""Percentiles with intervals: how long most calls take, and how sure that is.
 
-The interval is between two of the values themselves, counted off so that a binomial chance holds:
-it takes nothing for granted of how the values are distributed. Values of one row resemble each
-other, so it counts rows; several values of a row only make it wider than it had to be.
+The interval lies between two of the values themselves, counted off so that a binomial chance holds:
+nothing is assumed about how the values are distributed. Values of one task or row resemble each
+other, so tasks and rows are counted; several values of one make the interval wider than needed.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, inf
 
 from greenroom.analysis.distributions import beta_quantile
-from greenroom.analysis.figures import Estimate
-from greenroom.analysis.intervals import NOTHING
+from greenroom.analysis.figures import NOTHING, Estimate, Latency
+
+
+def latency_of(
+    by_unit: Mapping[int, Iterable[float]], *, confidence: float = 0.95
+) -> Latency | None:
+    """The percentiles of seconds, given by task or row; None without any."""
+    units = {unit: list(values) for unit, values in by_unit.items()}
+    values = sorted(value for seconds in units.values() for value in seconds)
+    if not values:
+        return None
+    rows = sum(1 for seconds in units.values() if seconds)
+
+    def percentile(share: float) -> Estimate:
+        return quantile_estimate(values, share, rows=rows, confidence=confidence)
+
+    return Latency(
+        n=len(values),
+        mean=sum(values) / len(values),
+        p50=percentile(0.5),
+        p90=percentile(0.9),
+        p95=percentile(0.95),
+        p99=percentile(0.99),
+    )
 
 
 def quantile_estimate(
