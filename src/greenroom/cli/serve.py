@@ -13,7 +13,7 @@ from greenroom.cli import model_options as models
 from greenroom.cli.options import AgentOptions, Data, Env, parse_agent_options
 
 if TYPE_CHECKING:
-    from greenroom.benchmark.conversing import AgentSessions
+    from greenroom.benchmark.sessions import AgentSessions
     from greenroom.workflows import Workflow
 
 _MEGABYTE = 1 << 20
@@ -141,7 +141,7 @@ def _sessions(fields: dict[str, Any]) -> AgentSessions:
     from greenroom.benchmark import check_config
     from greenroom.benchmark.casting import check_cast
     from greenroom.benchmark.config import prepare_run
-    from greenroom.benchmark.conversing import AgentSessions
+    from greenroom.benchmark.sessions import AgentSessions
 
     prepared = prepare_run(check_config(fields))
     check_cast(prepared.config, prepared.strategy)

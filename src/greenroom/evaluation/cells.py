@@ -19,8 +19,8 @@ from greenroom.evaluation.row_calls import RowCall, RowPlan
 from greenroom.evaluation.simulated import Talk
 from greenroom.models import Budget, BudgetExhausted, Completion, Ledger
 from greenroom.store import CellKey, ResultRecord, ScoreRecord, Usage
-from greenroom.workflows.call.calls import Answer, Call, CallError, Target, WorkflowUnavailable
-from greenroom.workflows.call.conversation import new_session
+from greenroom.workflows.call.chat_session import new_session
+from greenroom.workflows.calls import Answer, Call, CallError, Target, WorkflowUnavailable
 from greenroom.workflows.declare.outputs import NotJson, json_value
 
 _FORBIDDEN = (401, 403)

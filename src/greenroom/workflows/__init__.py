@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from greenroom.workflows.call.calls import (
-    IS_CHAT,
-    Answer,
-    Call,
-    CallError,
-    Event,
-    Profile,
-    Schemas,
-    Target,
-    WorkflowUnavailable,
-)
 from greenroom.workflows.call.client import WorkflowClient
 from greenroom.workflows.call.discovery import discover
 from greenroom.workflows.call.loading import load_workflows
 from greenroom.workflows.call.local import LocalTarget
 from greenroom.workflows.call.opening import call_workflow, open_target
+from greenroom.workflows.calls import (
+    IS_CHAT,
+    Answer,
+    Call,
+    CallError,
+    Event,
+    InvalidCall,
+    Profile,
+    Schemas,
+    Target,
+    WorkflowUnavailable,
+)
 from greenroom.workflows.declare.decorators import chat_workflow, workflow
-from greenroom.workflows.declare.problems import InvalidCall
-from greenroom.workflows.declare.usage import report_usage
 from greenroom.workflows.declare.workflow import Workflow
+from greenroom.workflows.usage import report_usage
 
 __all__ = [
     "IS_CHAT",
