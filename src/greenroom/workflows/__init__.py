@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from greenroom.workflows.call.client import WorkflowClient
-from greenroom.workflows.call.discovery import discover
-from greenroom.workflows.call.loading import load_workflows
-from greenroom.workflows.call.local import LocalTarget
-from greenroom.workflows.call.opening import call_workflow, open_target
+from typing import TYPE_CHECKING, Any
+
 from greenroom.workflows.calls import (
     IS_CHAT,
     Answer,
@@ -19,9 +16,28 @@ from greenroom.workflows.calls import (
     Target,
     WorkflowUnavailable,
 )
-from greenroom.workflows.declare.decorators import chat_workflow, workflow
-from greenroom.workflows.declare.workflow import Workflow
+from greenroom.workflows.declare import Workflow, chat_workflow, workflow
 from greenroom.workflows.usage import report_usage
+
+if TYPE_CHECKING:
+    from greenroom.workflows.call import (
+        LocalTarget,
+        WorkflowClient,
+        call_workflow,
+        discover,
+        load_workflows,
+        open_target,
+    )
+
+
+def __getattr__(name: str) -> Any:
+    # Declaring a workflow does not load the clients.
+    from greenroom.workflows import call
+
+    if name in call.__all__ and name in __all__:
+        return getattr(call, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "IS_CHAT",

@@ -161,21 +161,3 @@ class InvalidCall(CallError):
         """What pydantic found wrong with the value at a place."""
         found = error.errors(include_url=False, include_context=False, include_input=False)
         return cls([Problem((*where, *one["loc"]), one["msg"], one["type"]) for one in found])
-
-
-__all__ = [
-    "IS_CHAT",
-    "MESSAGES",
-    "SERVER_ERROR",
-    "UNPROCESSABLE",
-    "Answer",
-    "Call",
-    "CallError",
-    "Event",
-    "InvalidCall",
-    "Problem",
-    "Profile",
-    "Schemas",
-    "Target",
-    "WorkflowUnavailable",
-]

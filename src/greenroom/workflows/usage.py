@@ -121,14 +121,3 @@ def _total(answer: Answer) -> int | None:
 
 def _cost(answer: Answer) -> dict[str, Any]:
     return {} if answer.cost is None else {"cost": answer.cost}
-
-
-__all__ = [
-    "ReportedUsage",
-    "agenta_usage",
-    "current_usage",
-    "find_usage",
-    "openai_usage",
-    "read_usage",
-    "report_usage",
-]

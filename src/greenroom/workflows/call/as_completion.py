@@ -73,6 +73,3 @@ def _as_text(answer: Answer) -> Answer:
     if message is None or (message.get("tool_calls") and not text_of(message.get("content"))):
         return answer
     return replace(answer, outputs=text_of(message.get("content")))
-
-
-__all__ = ["AsCompletion"]

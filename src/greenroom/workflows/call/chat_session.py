@@ -79,6 +79,3 @@ def _continued(sent: list[dict[str, Any]], outputs: Any) -> list[dict[str, Any]]
         text = orjson.dumps(outputs).decode()
         return [*sent, {"role": "assistant", "content": text}]
     return said if said[: len(sent)] == sent else [*sent, *said]
-
-
-__all__ = ["ChatSession", "Turn", "new_session"]

@@ -232,6 +232,3 @@ def _cost(usage: ReportedUsage, header: str | None) -> float | None:
         return float(header)
     except ValueError:
         return None
-
-
-__all__ = ["WorkflowClient", "wire_for"]

@@ -264,6 +264,3 @@ def _name_of(address: Address) -> str:
 
 def _json(flag: bool) -> str:
     return "true" if flag else "false"
-
-
-__all__ = ["Found", "discover", "find_workflow"]

@@ -76,6 +76,3 @@ def _example(schema: dict[str, Any]) -> Any:
     if values := as_list(schema.get("examples")) or as_list(schema.get("enum")):
         return values[0]
     return _SAMPLES.get(kind_of(schema).partition(" or ")[0], "...")
-
-
-__all__ = ["curl_line", "example_inputs", "kind_of", "needed_inputs"]

@@ -204,6 +204,3 @@ def _answer(call: Call, outputs: Any, usage: ReportedUsage, began: float) -> Ans
         completion_tokens=usage.completion_tokens,
         cost=usage.cost,
     )
-
-
-__all__ = ["LocalTarget"]

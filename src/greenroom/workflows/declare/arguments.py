@@ -234,6 +234,3 @@ def _adapter(parameter: Parameter, source: Source) -> TypeAdapter[Any] | None:
             f"The argument '{parameter.name}' is a {name}, which JSON cannot "
             "express: use plain types or a pydantic model, or give the argument a default."
         ) from error
-
-
-__all__ = ["Argument", "HandlerArguments", "Source", "check_messages", "read_arguments"]

@@ -109,6 +109,3 @@ _TYPES: dict[type, str] = {
 def _schema_of(value: Any) -> dict[str, Any]:
     kind = _TYPES.get(cast("type[Any]", type(value)))
     return {"type": kind} if kind else {}
-
-
-__all__ = ["Configuration", "Parameters", "read_parameters"]

@@ -85,6 +85,3 @@ def _name_of(hint: Any) -> str:
     if hint is type(None):
         return "None"
     return hint.__name__ if isinstance(hint, type) else str(hint)
-
-
-__all__ = ["PIECE_LINE", "check_signature", "place_of"]

@@ -197,6 +197,3 @@ def _checked_schema(part: str, schema: Any) -> dict[str, Any] | None:
 def _first_paragraph(handler: Handler) -> str:
     text = inspect.getdoc(handler) if inspect.isroutine(handler) else None
     return " ".join((text or "").split("\n\n")[0].split())
-
-
-__all__ = ["chat_workflow", "workflow"]

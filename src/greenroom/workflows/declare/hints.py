@@ -102,15 +102,3 @@ def is_model(hint: Any) -> TypeGuard[type[BaseModel]]:
 
 def _is_class(hint: Any) -> TypeGuard[type[Any]]:
     return isinstance(hint, type) and not isinstance(hint, types.GenericAlias)
-
-
-__all__ = [
-    "alternatives",
-    "function_of",
-    "is_model",
-    "item_of",
-    "plain",
-    "signature_of",
-    "without_none",
-    "yielded_by",
-]

@@ -102,6 +102,3 @@ def _described(output: Any) -> str:
     if isinstance(output, list):
         return "a list that holds other things" if output else "an empty list"
     return "a text" if isinstance(output, str) else f"a {type(output).__name__}"
-
-
-__all__ = ["MESSAGE_LINE", "NotJson", "check_messages_returned", "json_value", "message_fields"]

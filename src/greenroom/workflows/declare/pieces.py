@@ -125,6 +125,3 @@ def _counted(usage: ReportedUsage, value: dict[str, Any]) -> Event:
 
 def _number(value: Any, kind: type[_Number]) -> _Number | None:
     return kind(value) if isinstance(value, (int, float)) else None
-
-
-__all__ = ["ChatPieces", "OtherPieces"]

@@ -93,6 +93,3 @@ def _schema_of(hint: Any) -> dict[str, Any]:
         return TypeAdapter(hint).json_schema(mode="serialization")
     except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError):
         return {}  # outputs are dumped whatever their type
-
-
-__all__ = ["MESSAGES_SCHEMA", "MESSAGE_SCHEMA", "TYPE_REF", "inputs_schema", "outputs_schema"]

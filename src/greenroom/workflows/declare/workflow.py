@@ -69,6 +69,3 @@ class Workflow:
             description=self.description,
             address=address or self.name,
         )
-
-
-__all__ = ["HandlerKind", "Workflow"]

@@ -136,6 +136,3 @@ def _failed(error: CallError, ids: CallIds) -> Refusal:
         "status": {"code": status, "message": error_text(error), "type": error.kind},
     }
     return Refusal(status, body, ids.headers)
-
-
-__all__ = ["Inspect", "Invoke", "inspection"]

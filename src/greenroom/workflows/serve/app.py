@@ -162,6 +162,3 @@ def _cors(admission: Admission) -> list[Middleware]:
             expose_headers=_ANSWER_HEADERS,
         )
     ]
-
-
-__all__ = ["WorkflowApp", "create_app"]

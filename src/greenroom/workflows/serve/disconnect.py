@@ -38,6 +38,3 @@ async def cancel_on_disconnect(receive: Receive, work: Awaitable[Result]) -> Res
             for watcher in watchers:
                 watcher.cancel()
     raise ClientDisconnected
-
-
-__all__ = ["cancel_on_disconnect"]

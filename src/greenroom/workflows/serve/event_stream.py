@@ -112,6 +112,3 @@ def _sse(value: Any) -> bytes:
 
 def _line(value: Any) -> bytes:
     return encode(value) + b"\n"
-
-
-__all__ = ["EventWriter"]

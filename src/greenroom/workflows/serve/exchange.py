@@ -160,20 +160,3 @@ def _is_deep(value: Any) -> bool:
 
 def _too_large(limit: int) -> Refusal:
     return Refusal(413, {"detail": f"The body is larger than {limit:,} bytes, which is the limit."})
-
-
-__all__ = [
-    "JSON",
-    "MAX_LEVELS",
-    "ClientDisconnected",
-    "Exchange",
-    "Headers",
-    "NotUnderstood",
-    "Receive",
-    "Refusal",
-    "Scope",
-    "Send",
-    "decode",
-    "encode",
-    "unprocessable",
-]

@@ -147,19 +147,3 @@ def _covers(kind: str, content_type: str) -> bool:
     if kind == "*/*" or kind == content_type:
         return True
     return kind.endswith("/*") and content_type.startswith(kind[:-1])
-
-
-__all__ = [
-    "CONTENT_TYPES",
-    "MESSAGES_FORMAT",
-    "SESSION_PATTERN",
-    "SESSION_TEXT",
-    "VERCEL",
-    "WIRE_VERSION",
-    "CallIds",
-    "Form",
-    "call_ids",
-    "trace_of",
-    "wanted_form",
-    "wants_vercel",
-]

@@ -41,6 +41,3 @@ class Run:
         if usage := agenta_usage(answer):
             body["usage"] = usage
         await exchange.answer(200, body, ids.headers)
-
-
-__all__ = ["Run"]

@@ -99,6 +99,3 @@ class AdmissionMiddleware:
                 await exchange.answer(refusal.status, refusal.body, refusal.headers)
                 return
         await self.app(scope, receive, send)
-
-
-__all__ = ["MAX_BODY", "MAX_CONCURRENT_CALLS", "Admission", "AdmissionMiddleware", "Slots"]

@@ -233,6 +233,3 @@ def _error(message: str, kind: str, code: str | None = None) -> OpenAIError:
 
 def _frame(value: Json | OpenAIError) -> bytes:
     return b"data: " + encode(value) + b"\n\n"
-
-
-__all__ = ["ChatCompletions", "ListModels", "as_one_message", "openai_shape"]

@@ -379,5 +379,3 @@ _OPENAI_ERRORS = {
     "500": "The workflow failed.",
     "503": "Too many calls are running.",
 }
-
-__all__ = ["Mounted", "document"]

@@ -137,6 +137,3 @@ def error_status(error: CallError) -> int:
 def error_text(error: CallError) -> str:
     """The text of an error for clients, without secrets."""
     return redacted(str(error))
-
-
-__all__ = ["CallRunner", "Endpoint", "Writer", "error_status", "error_text"]

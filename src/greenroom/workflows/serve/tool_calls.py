@@ -32,6 +32,3 @@ def _arguments(text: Any) -> Any:
         return orjson.loads(text) if isinstance(text, str) and text else text or {}
     except orjson.JSONDecodeError:
         return text
-
-
-__all__ = ["called_tools", "tool_calls_of"]

@@ -206,6 +206,3 @@ def _tool_message(part: Part) -> Part:
     output: Any = part.get("errorText", part.get("output"))
     text = output if isinstance(output, str) else encode(output).decode()
     return {"role": "tool", "tool_call_id": str(part.get("toolCallId")), "content": text}
-
-
-__all__ = ["VERCEL_HEADERS", "VercelWriter", "with_plain_messages"]
