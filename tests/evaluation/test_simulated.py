@@ -16,7 +16,7 @@ from greenroom.models import BudgetExhausted, ModelUnavailable
 from greenroom.store import Store, open_store
 from greenroom.users import ScriptedUser
 from greenroom.workflows import LocalTarget, Workflow, report_usage
-from greenroom.workflows.call.calls import Answer
+from greenroom.workflows.calls import Answer
 from tests.domains.small import small_domain
 from tests.evaluation.evaluating import evaluated
 from tests.workflows.serving import serving

@@ -22,8 +22,8 @@ from greenroom.agents.tool_calling import ToolCallingAgent
 from greenroom.errors import InputError
 from greenroom.messages import last_assistant_message
 from greenroom.models import Completion, Model, ModelRequest, ModelUnavailable
-from greenroom.workflows.call.calls import Call, CallError, Target
 from greenroom.workflows.call.opening import open_target
+from greenroom.workflows.calls import Call, CallError, Target
 
 OPTIONS: Final = {
     "workflow": "its address, or file.py:name",

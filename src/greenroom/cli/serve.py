@@ -13,7 +13,7 @@ from greenroom.cli import model_options as models
 from greenroom.cli.options import AgentOptions, Data, Env, parse_agent_options
 
 if TYPE_CHECKING:
-    from greenroom.benchmark.conversing import AgentSessions
+    from greenroom.benchmark.sessions import AgentSessions
     from greenroom.workflows import Workflow
 
 _MEGABYTE = 1 << 20
@@ -140,7 +140,7 @@ def _leave_behind_what_runs() -> None:
 def _sessions(fields: dict[str, Any]) -> AgentSessions:
     from greenroom.benchmark import check_config
     from greenroom.benchmark.context import prepare_run
-    from greenroom.benchmark.conversing import AgentSessions
+    from greenroom.benchmark.sessions import AgentSessions
 
     return AgentSessions(prepare_run(check_config(fields)))
 

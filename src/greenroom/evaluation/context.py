@@ -18,7 +18,7 @@ from greenroom.models import Ledger, ModelSettings
 from greenroom.models.pool import ModelPool, open_pool
 from greenroom.store import EvaluationRecord, TestSetVersion, Usage
 from greenroom.users import UserContext, UserStrategy, find_user_strategy
-from greenroom.workflows.call.calls import Target
+from greenroom.workflows.calls import Target
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,11 @@ from greenroom.evaluation.test_sets import find_version, import_file
 from greenroom.evaluation.test_sets.files import FORMATS
 from greenroom.models import Prices
 from greenroom.store import EvaluationRecord, Store, TestSetVersion
-from greenroom.util.json_values import mapping
+from greenroom.util.json_values import as_dict
 from greenroom.workflows.call.addresses import is_address
 from greenroom.workflows.call.as_completion import AsCompletion
-from greenroom.workflows.call.calls import Profile, Target
 from greenroom.workflows.call.opening import open_target
+from greenroom.workflows.calls import Profile, Target
 
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
@@ -180,7 +180,7 @@ def _form(config: EvaluationConfig, target: Target) -> Form:
 
 
 def _check_takes_messages(profile: Profile) -> None:
-    declared = mapping(mapping(profile.schemas.inputs).get("properties"))
+    declared = as_dict(as_dict(profile.schemas.inputs).get("properties"))
     if declared and "messages" not in declared:
         raise InputError(
             f"'{profile.name}' takes no messages, so it cannot be evaluated as chat: leave out "
