@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
+from pydantic import BaseModel
 
 from greenroom.agents import AgentContext, AgentStrategy
 from greenroom.benchmark.config import RunConfig
@@ -30,6 +31,7 @@ from greenroom.models.local import PROVIDER as LOCAL
 from greenroom.models.local import LocalModel
 from greenroom.models.prices import Prices
 from greenroom.models.purses import Ledger
+from greenroom.options import role_models
 from greenroom.users import UserContext, UserStrategy, find_user_strategy
 from greenroom.util.caches import cache_root
 
@@ -41,6 +43,7 @@ class Cast:
     agent: ModelClient | LocalModel | None
     user: ModelClient | LocalModel | None
     user_strategy: UserStrategy
+    user_settings: BaseModel
     budget: Budget
     cache: AnswerCache | None
     roles: Mapping[str, ModelClient | LocalModel] = field(
@@ -68,7 +71,7 @@ class Cast:
             return strategy.create_user(context)
         seed = context.episode_seed
         model = _for_episode(self.user, "user", ledger, scope, seed)
-        return _GuardedUser(self.user_strategy.create(UserContext(model=model, seed=seed)))
+        return _GuardedUser(self.user_strategy.create(UserContext(model, seed, self.user_settings)))
 
     @property
     def clients(self) -> list[ModelClient]:
@@ -170,14 +173,15 @@ def make_cast(
 
     agent_settings, user_settings = _agent_settings(config), _user_settings(config)
     roles = {
-        role: client(replace(agent_settings, model=config.agent_options[option]))
-        for role, option in strategy.model_options.items()
-        if agent_settings is not None and option in config.agent_options
+        role: client(replace(agent_settings, model=model))
+        for role, model in role_models(strategy.check(config.agent_options)).items()
+        if agent_settings is not None
     }
     return Cast(
         agent=client(agent_settings) if agent_settings and strategy.needs_model else None,
         user=client(user_settings) if user_settings and user_strategy.needs_model else None,
         user_strategy=user_strategy,
+        user_settings=user_strategy.check(config.user_options),
         budget=budget,
         cache=cache,
         roles=roles,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
 
 from greenroom.agents import AgentStrategy, find_strategy
 from greenroom.benchmark.config import RunConfig
-from greenroom.domains.domain import Domain, load_domain
+from greenroom.domains.domain import Domain
+from greenroom.domains.plugins import find_pack, find_plugin
 from greenroom.domains.tasks import select_tasks
+from greenroom.options import stored_settings
 from greenroom.users import find_user_strategy
-
-_PATH_OPTIONS = ("file", "few_shot_displays_path", "tool_map", "workflow_path")
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class PreparedRun:
     config: RunConfig
     domain: Domain
     strategy: AgentStrategy
+    settings: BaseModel
+    """The agent's settings."""
     task_indices: list[int]
     interactive: bool = False
     """A person takes part: one episode at a time."""
@@ -28,8 +32,12 @@ class PreparedRun:
 
 def prepare_run(config: RunConfig) -> PreparedRun:
     """Find the domain, its data, the strategy and the tasks; raises for whatever is not there."""
-    strategy = find_strategy(config.agent_strategy, config.agent_options)
-    domain = load_domain(config.env, config.data)
+    strategy = find_strategy(config.agent_strategy)
+    settings = strategy.check(config.agent_options)
+    plugin = find_plugin(config.env)
+    env_settings = plugin.check(config.env_options)
+    domain = Domain(plugin.tools, find_pack(plugin, config.data, env_settings))
+    user = find_user_strategy(config.user_strategy)
     indices = select_tasks(
         len(domain.tasks(config.task_split)),
         task_ids=config.task_ids,
@@ -37,15 +45,12 @@ def prepare_run(config: RunConfig) -> PreparedRun:
         end_index=config.end_index,
         shuffle_seed=config.seed if config.shuffle else None,
     )
-    if config.data is not None and Path(config.data).exists():
-        # A run is resumed from wherever its owner stands then.
-        config = config.model_copy(update={"data": str(Path(config.data).resolve())})
-    options = {
-        name: str(Path(value).resolve()) if name in _PATH_OPTIONS else value
-        for name, value in config.agent_options.items()
+    changes: dict[str, Any] = {
+        "agent_options": stored_settings(settings),
+        "env_options": stored_settings(env_settings),
+        "user_options": stored_settings(user.check(config.user_options)),
     }
-    config = config.model_copy(update={"agent_options": options})
-    interactive = find_user_strategy(config.user_strategy).interactive
-    if interactive:
-        config = config.model_copy(update={"max_concurrency": 1})
-    return PreparedRun(config, domain, strategy, indices, interactive)
+    if user.interactive:
+        changes["max_concurrency"] = 1
+    config = config.model_copy(update=changes)
+    return PreparedRun(config, domain, strategy, settings, indices, user.interactive)

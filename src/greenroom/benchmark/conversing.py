@@ -62,12 +62,12 @@ class AgentSessions:
 
     def workflow(self) -> Workflow:
         """The chat workflow whose every session is a conversation with an agent of its own."""
-        name = f"{self.prepared.strategy.name}-{self.prepared.config.env}"
+        name = f"{self.prepared.strategy.name}-{self.prepared.domain.name}"
 
         @chat_workflow(
             name=name,
-            description=f"The {self.prepared.strategy.name} agent in the {self.prepared.config.env}"
-            " domain; one world for each session.",
+            description=f"The {self.prepared.strategy.name} agent in the "
+            f"{self.prepared.domain.name} domain; one world for each session.",
         )
         async def converse(
             messages: list[dict[str, Any]], session_id: str | None = None
@@ -227,7 +227,7 @@ class _Conversation:
             self._sessions.task_index,
             number,
             config.seed,
-            config.agent_options,
+            prepared.settings,
             model=self._cast.agent_model(ledger, scope, seed),
             episode_seed=seed,
             role_models=self._cast.role_models(ledger, scope, seed),

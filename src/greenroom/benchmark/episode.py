@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from pydantic import BaseModel
 
 from greenroom.agents import Agent, AgentContext, AgentStrategy, Script, Stage
 from greenroom.domains.domain import Domain
@@ -74,7 +75,7 @@ async def play_episode(
     split: str = "test",
     trial: int = 0,
     seed: int = 10,
-    options: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | BaseModel | None = None,
     max_steps: int = MAX_STEPS,
     max_seconds: float | None = None,
     cast: Cast | None = None,
@@ -94,7 +95,7 @@ async def play_episode(
         task_index,
         trial,
         seed,
-        options or {},
+        strategy.check(settings),
         script=Script(domain, split, task_index) if strategy.reads_script else None,
         model=cast.agent_model(ledger, scope, own_seed) if cast else None,
         episode_seed=own_seed,

@@ -16,7 +16,6 @@ import anyio
 import anyio.to_thread
 
 from greenroom._version import __version__
-from greenroom.agents import Setting
 from greenroom.benchmark.casting import Cast, check_cast, make_cast
 from greenroom.benchmark.config import RunConfig, check_config
 from greenroom.benchmark.context import PreparedRun, prepare_run
@@ -56,13 +55,13 @@ def start_run(
     _ = domain.pack.base  # the data is loaded, or fails to, before the run exists
     run = RunRecord(
         id=uuid4().hex[:12],
-        name=name or store.runs.free_name(f"{config.agent_strategy}-{config.env}"),
+        name=name or store.runs.free_name(f"{prepared.strategy.name}-{domain.name}"),
         created_at=datetime.now(UTC),
         greenroom_version=__version__,
         config=config.model_dump(),
-        env=config.env,
+        env=domain.name,
         task_split=config.task_split,
-        agent_strategy=config.agent_strategy,
+        agent_strategy=prepared.strategy.name,
         task_indices=prepared.task_indices,
         num_trials=config.num_trials,
         pack=domain.pack.info.model_dump(),
@@ -148,14 +147,8 @@ async def prepared_agents(prepared: PreparedRun) -> AsyncGenerator[Any]:
     if strategy.prepare is None:
         yield None
         return
-    setting = Setting(
-        env=config.env,
-        policy=prepared.domain.policy,
-        tool_infos=prepared.domain.tool_infos,
-        options=config.agent_options,
-        max_steps=config.max_num_steps,
-    )
-    async with strategy.prepare(setting) as shared:
+    steps = config.max_num_steps
+    async with strategy.prepare(prepared.domain, prepared.settings, steps) as shared:
         yield shared
 
 
@@ -239,7 +232,7 @@ async def _attempt(
             split=run.task_split,
             trial=key[1],
             seed=config.seed,
-            options=config.agent_options,
+            settings=prepared.settings,
             max_steps=config.max_num_steps,
             max_seconds=config.max_episode_seconds,
             cast=company.cast,

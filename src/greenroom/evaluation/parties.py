@@ -62,7 +62,8 @@ class Parties:
         """The simulated user of one conversation, paid from the user's purse."""
         assert self.user_strategy is not None  # it was found when the first goal was seen
         model = self._users_model(ledger, scope, seed) if self.user_strategy.needs_model else None
-        return self.user_strategy.create(UserContext(model=model, seed=seed))
+        settings = self.user_strategy.check(self.config.user_options)
+        return self.user_strategy.create(UserContext(model, seed, settings))
 
     def told(self, brief: Brief) -> str:
         """A brief as the user is told it: who only recites must not recite who they are."""
@@ -98,7 +99,7 @@ class Parties:
 
 def find_user(config: EvaluationConfig) -> UserStrategy:
     """The strategy of simulated users; raises where a model is needed and none is named."""
-    strategy = find_user_strategy(config.user)
+    strategy = find_user_strategy(config.user_strategy)
     if strategy.needs_model and not config.user_model:
         raise InputError(
             f"The {strategy.name} user asks a language model: name it by --user-model."

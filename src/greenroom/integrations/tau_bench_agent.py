@@ -162,7 +162,7 @@ class UpstreamAgent:
             number,
             trial,
             config.seed,
-            config.agent_options,
+            parts.strategy.check(config.agent_options),
             model=parts.cast.agent_model(attempt.ledger, scope, seed),
             episode_seed=seed,
             role_models=parts.cast.role_models(attempt.ledger, scope, seed),
