@@ -15,9 +15,9 @@ _DECLARING = ("chat_workflow", "workflow")
 def __getattr__(name: str) -> Any:
     # Imported when first asked for, so that `import greenroom` costs nothing.
     if name in _DECLARING:
-        from greenroom.workflows import declare
+        from greenroom.workflows.declare import decorators
 
-        return getattr(declare, name)
+        return getattr(decorators, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
