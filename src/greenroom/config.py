@@ -17,30 +17,30 @@ class WorkConfig(Config):
     """What all work has: models are asked, within limits, and figures may have to hold."""
 
     max_concurrency: Annotated[Count, Flag(on_resume=True)] = Field(
-        10, description="How many are worked on at the same time."
+        default=10, description="How many are worked on at the same time."
     )
     max_retries: Annotated[Retries, Flag(on_resume=True)] = Field(
-        2, description="Further attempts where something else breaks."
+        default=2, description="Further attempts where something else breaks."
     )
-    seed: int = Field(10, description="What chance depends on.")
+    seed: int = Field(default=10, description="What chance depends on.")
     transport: Literal["auto", "litellm"] = Field(
-        "auto", description="litellm forces the way over litellm."
+        default="auto", description="litellm forces the way over litellm."
     )
     model_timeout: Annotated[Seconds, Flag(on_resume=True)] = Field(
-        120.0, description="Seconds to wait for an answer of a model."
+        default=120.0, description="Seconds to wait for an answer of a model."
     )
     model_retries: Annotated[Retries, Flag(on_resume=True)] = Field(
-        3, description="Further attempts at a call of a model."
+        default=3, description="Further attempts at a call of a model."
     )
-    cache: bool = Field(False, description="Keep answers of models, and use them again.")
+    cache: bool = Field(default=False, description="Keep answers of models, and use them again.")
     prices: Annotated[PathOrName | None, Flag(metavar="FILE", on_resume=True)] = Field(
-        None, description="A JSON file of prices that come before the known."
+        default=None, description="A JSON file of prices that come before the known."
     )
     max_cost: Annotated[Annotated[float, Field(gt=0)] | None, Flag(on_resume=True)] = Field(
-        None, description="Stop, resumably, at so many US dollars."
+        default=None, description="Stop, resumably, at so many US dollars."
     )
     max_tokens_total: Annotated[Count | None, Flag(on_resume=True)] = Field(
-        None, description="Stop, resumably, at so many tokens."
+        default=None, description="Stop, resumably, at so many tokens."
     )
     gates: Annotated[list[str], Flag(metavar="GATE")] = Field(
         default_factory=list[str],
@@ -48,7 +48,7 @@ class WorkConfig(Config):
         "be given several times.",
     )
     strict: bool = Field(
-        False, description="Gates look at the plain figures, and not at intervals."
+        default=False, description="Gates look at the plain figures, and not at intervals."
     )
 
 
@@ -56,17 +56,19 @@ class UserConfig(Config):
     """Who plays simulated users."""
 
     user_strategy: Annotated[Target, Flag(derived=True)] = Field(
-        "scripted",
+        default="scripted",
         description="Who the agent talks to: llm, react, verify, reflection, human, scripted, or "
         "file.py:name. By default llm with a user model, scripted without.",
     )
     user_options: Annotated[Pairs, Flag(metavar="NAME=VALUE")] = Field(
         default_factory=dict[str, Any], description="A setting of the simulated user."
     )
-    user_model: str | None = Field(None, description="The simulated user's model.")
-    user_model_provider: str | None = Field(None, description="The provider of the user's model.")
+    user_model: str | None = Field(default=None, description="The simulated user's model.")
+    user_model_provider: str | None = Field(
+        default=None, description="The provider of the user's model."
+    )
     user_api_base: Annotated[str | None, Flag(metavar="URL")] = Field(
-        None, description="An OpenAI-compatible server for the user."
+        default=None, description="An OpenAI-compatible server for the user."
     )
 
     @model_validator(mode="before")
@@ -81,9 +83,11 @@ class JudgeConfig(Config):
     """Which model judges."""
 
     judge_model: str | None = Field(
-        None, description="The model of evaluators that ask one and name none."
+        default=None, description="The model of evaluators that ask one and name none."
     )
-    judge_model_provider: str | None = Field(None, description="The provider of the judge's model.")
+    judge_model_provider: str | None = Field(
+        default=None, description="The provider of the judge's model."
+    )
     judge_api_base: Annotated[str | None, Flag(metavar="URL")] = Field(
-        None, description="An OpenAI-compatible server for the judge."
+        default=None, description="An OpenAI-compatible server for the judge."
     )

@@ -248,15 +248,21 @@ def checked(model: type[M], fields: Mapping[str, Any]) -> M:
         flag = known.get(name, f"--{name.replace('_', '-')}")
         if first["type"] == "missing":
             raise InputError(f"{flag} is missing.") from error
-        raise InputError(f"{flag} should be {_wrong(first)}.") from error
+        message = str(first["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
+        raise InputError(f"{flag} should be {message}, not {first['input']!r}.") from error
 
 
 def check_settings(
-    owner: str, model: type[M], given: Mapping[str, Any] | BaseModel | None = None
+    owner: str,
+    model: type[M],
+    given: Mapping[str, Any] | BaseModel | None = None,
+    *,
+    option: str = "",
 ) -> M:
     """The settings of an agent, user, domain or evaluator; what is wrong is told in a line.
 
-    Paths become absolute, so that stored settings hold from any folder.
+    Paths become absolute, so that stored settings hold from any folder. `option` is what gives a
+    setting at the command line.
     """
     if isinstance(given, model):
         return given
@@ -268,14 +274,14 @@ def check_settings(
     try:
         settings = model.model_validate(fields)
     except ValidationError as error:
+        # What was given is not repeated: it may hold a password.
         first = error.errors()[0]
         name = str(first["loc"][0]) if first["loc"] else ""
-        if first["type"] == "missing":
-            about = model.model_fields[name].description or ""
-            raise InputError(f"{owner.capitalize()} needs {name}: {about}") from error
-        text = f"{name} should be {_wrong(first)}" if name else _wrong(first)
+        where = f"{owner[0].upper()}{owner[1:]}{f', setting {name}' if name else ''}"
+        hint = f" Give {option}{name}=VALUE." if first["type"] == "missing" else ""
         raise InputError(
-            f"{owner.capitalize()}: {text}. Its settings: {', '.join(model.model_fields)}."
+            f"{where}: {str(first['msg']).removeprefix('Value error, ')}.{hint} Its settings: "
+            f"{', '.join(model.model_fields)}."
         ) from error
     paths = {name: one.expanduser().resolve() for name, one in settings if isinstance(one, Path)}
     return settings.model_copy(update=paths)
@@ -294,8 +300,3 @@ def role_models(settings: BaseModel) -> dict[str, str]:
         for mark in field.metadata
         if isinstance(mark, ModelRole) and getattr(settings, name)
     }
-
-
-def _wrong(error: Any) -> str:
-    message = str(error["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
-    return f"{message}, not {error['input']!r}" if error["loc"] else message

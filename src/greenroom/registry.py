@@ -40,12 +40,12 @@ class Registry(Generic[T]):
             found = entry.load()
             if not isinstance(found, self.kind):
                 raise InputError(
-                    f"The entry point '{name}' of {self.group} is not a {self.kind.__name__}."
+                    f"The entry point '{name}' of {self.group} is no {self.kind.__name__}."
                 )
             return found
         if not is_target(name):
             raise UnknownName(self.noun, name, self.names())
-        source, chosen = split_target(name)
+        source, chosen = split_target(name, self.noun)
         module = load_module(source)
         if chosen is None:
             return self._only_one(module, source)

@@ -45,7 +45,7 @@ def played(tasks: int = 96, trials: int = 4) -> tuple[EpisodeRecord, ...]:
 
     async def play() -> list[Episode]:
         return [
-            await play_episode(domain, strategy, task, trial=trial, options=options)
+            await play_episode(domain, strategy, task, trial=trial, settings=options)
             for task in range(tasks)
             for trial in range(trials)
         ]

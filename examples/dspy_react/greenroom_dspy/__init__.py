@@ -23,7 +23,7 @@ class ReactSettings(Settings):
     """What the agent can be told."""
 
     max_iters: Annotated[int, Field(ge=1, le=1000)] = Field(
-        DEFAULT_ITERATIONS, description="The most calls before a reply to the user."
+        default=DEFAULT_ITERATIONS, description="The most calls before a reply to the user."
     )
 
 

@@ -12,7 +12,7 @@ from greenroom.agents.text_protocol import WrittenActionAgent
 class ActSettings(ModelAgentSettings):
     """What an act agent can be told."""
 
-    use_reasoning: bool = Field(False, description="Write a thought before each action.")
+    use_reasoning: bool = Field(default=False, description="Write a thought before each action.")
 
 
 strategy = AgentStrategy(

@@ -28,7 +28,7 @@ class ModelAgentSettings(Settings):
     """What all these agents can be told."""
 
     unusable_limit: Count = Field(
-        5, description="How many unusable replies in a row end the episode."
+        default=5, description="How many unusable replies in a row end the episode."
     )
 
 

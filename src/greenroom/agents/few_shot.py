@@ -35,7 +35,7 @@ class FewShotSettings(ToolCallingSettings):
     few_shot_displays_path: Path = Field(
         description='A JSON Lines file of examples, {"messages_display": "..."} on each line.'
     )
-    num_few_shots: Count = Field(5, description="How many examples an episode is shown.")
+    num_few_shots: Count = Field(default=5, description="How many examples an episode is shown.")
 
     @model_validator(mode="after")
     def _check_examples(self) -> Self:

@@ -12,7 +12,7 @@ from greenroom.agents.text_protocol import WrittenActionAgent
 class ReactSettings(ActSettings):
     """What a react agent can be told."""
 
-    use_reasoning: bool = Field(True, description="Write a thought before each action.")
+    use_reasoning: bool = Field(default=True, description="Write a thought before each action.")
 
 
 strategy = AgentStrategy(

@@ -141,7 +141,8 @@ class AgentStrategy:
 
     def check(self, given: Mapping[str, Any] | BaseModel | None = None) -> BaseModel:
         """The settings for its agents; raises InputError for what is wrong."""
-        return check_settings(f"the {self.name} agent", self.settings, given)
+        owner = f"the {self.name} agent"
+        return check_settings(owner, self.settings, given, option="--agent-option ")
 
 
 def wrap_agent(found: Any, name: str) -> AgentStrategy | None:

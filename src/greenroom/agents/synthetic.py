@@ -23,10 +23,12 @@ class SyntheticSettings(Settings):
     """What a synthetic agent can be told."""
 
     success: Share = Field(
-        0.8, description="The chance that a task is solved, 0 to 1; the mean, if spread is set."
+        default=0.8,
+        description="The chance that a task is solved, 0 to 1; the mean, if spread is set.",
     )
     spread: Share = Field(
-        0.0, description="How much tasks differ, 0 to 1: each task gets a chance of its own."
+        default=0.0,
+        description="How much tasks differ, 0 to 1: each task gets a chance of its own.",
     )
 
 

@@ -30,7 +30,8 @@ class ToolCallingSettings(ModelAgentSettings):
     """What a tool-calling agent can be told."""
 
     tau_compatible: bool = Field(
-        False, description="Of several tool calls at once, make only the first, as Tau Bench does."
+        default=False,
+        description="Of several tool calls at once, make only the first, as Tau Bench does.",
     )
 
 

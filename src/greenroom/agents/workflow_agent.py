@@ -41,12 +41,12 @@ class WorkflowSettings(ToolCallingSettings):
 
     workflow: Reference = Field(description="Its address, or file.py:name.", min_length=1)
     workflow_model: str | None = Field(
-        None, description="Which of an OpenAI-compatible server's models."
+        default=None, description="Which of an OpenAI-compatible server's models."
     )
     parameters: Annotated[
         dict[str, Any] | None, BeforeValidator(_read_object), Flag(typed=str, metavar="JSON")
-    ] = Field(None, description="The workflow's configuration, as a JSON object.")
-    policy: bool = Field(True, description="Put the domain's policy into the messages.")
+    ] = Field(default=None, description="The workflow's configuration, as a JSON object.")
+    policy: bool = Field(default=True, description="Put the domain's policy into the messages.")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ class RunConfig(UserConfig, WorkConfig):
     """The configuration of a run. All of it is kept with the run."""
 
     agent_strategy: Annotated[Target, Flag(derived=True)] = Field(
-        "oracle",
+        default="oracle",
         description="Who plays: a name of 'greenroom agents list', or file.py:name. By default "
         "tool-calling with a model (structured with a local one), oracle without.",
     )
@@ -26,37 +26,48 @@ class RunConfig(UserConfig, WorkConfig):
         description="A setting of the agent; each is a flag of its own, too.",
     )
     env: Target = Field(
-        "retail", description="The domain: retail, airline, an installed one, or file.py:name."
+        default="retail",
+        description="The domain: retail, airline, an installed one, or file.py:name.",
     )
     env_options: Annotated[Pairs, NamedValue] = Field(
         default_factory=dict[str, Any], description="A setting of the domain."
     )
     data: Annotated[PathOrName | None, Flag(metavar="DIR", variable="GREENROOM_DATA")] = Field(
-        None,
+        default=None,
         description="A pack directory, or the name of a pulled pack; by default the built-in data.",
     )
-    task_split: str = Field("test", description="The split of the tasks.")
+    task_split: str = Field(default="test", description="The split of the tasks.")
     task_ids: Annotated[TaskIds | None, Flag(metavar="N,N,... | N N ...", typed=str)] = Field(
-        None, description="Only these tasks: 1,2,3 or 1 2 3."
+        default=None, description="Only these tasks: 1,2,3 or 1 2 3."
     )
-    start_index: int = Field(0, description="The first task of a range.")
-    end_index: int = Field(-1, description="The end of the range, not included; -1 for all.")
+    start_index: int = Field(default=0, description="The first task of a range.")
+    end_index: int = Field(
+        default=-1, description="The end of the range, not included; -1 for all."
+    )
     shuffle: Annotated[bool, Flag(typed=int)] = Field(
-        False, description="1 to shuffle the tasks by the seed."
+        default=False, description="1 to shuffle the tasks by the seed."
     )
-    num_trials: Count = Field(1, description="Trials of each task.")
-    max_num_steps: Count = Field(30, description="Steps that an episode may take.")
-    max_episode_seconds: Seconds | None = Field(None, description="Time that an episode may take.")
-    model: str | None = Field(None, description="The agent's model.")
+    num_trials: Count = Field(default=1, description="Trials of each task.")
+    max_num_steps: Count = Field(default=30, description="Steps that an episode may take.")
+    max_episode_seconds: Seconds | None = Field(
+        default=None, description="Time that an episode may take."
+    )
+    model: str | None = Field(default=None, description="The agent's model.")
     model_provider: Annotated[str | None, Flag(also=("--provider",))] = Field(
-        None, description="Its provider, as litellm names it."
+        default=None, description="Its provider, as litellm names it."
     )
     api_base: Annotated[str | None, Flag(metavar="URL")] = Field(
-        None, description="An OpenAI-compatible server for the agent, with its /v1."
+        default=None, description="An OpenAI-compatible server for the agent, with its /v1."
     )
-    temperature: float = Field(0.0, description="The sampling temperature of the agent's model.")
-    max_tokens: Count | None = Field(None, description="The most tokens that an answer may have.")
-    reasoning_effort: str | None = Field(None, description="low, medium or high, where it applies.")
+    temperature: float = Field(
+        default=0.0, description="The sampling temperature of the agent's model."
+    )
+    max_tokens: Count | None = Field(
+        default=None, description="The most tokens that an answer may have."
+    )
+    reasoning_effort: str | None = Field(
+        default=None, description="low, medium or high, where it applies."
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -35,7 +35,8 @@ class DomainPlugin:
 
     def check(self, given: Mapping[str, Any] | BaseModel | None = None) -> BaseModel:
         """The settings for the domain; raises InputError for what is wrong."""
-        return check_settings(f"the {self.name} domain", self.settings, given)
+        owner = f"the {self.name} domain"
+        return check_settings(owner, self.settings, given, option="--env-option ")
 
 
 _REGISTRY = Registry(ENTRY_POINTS, DomainPlugin, "env")

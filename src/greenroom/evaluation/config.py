@@ -31,7 +31,7 @@ class EvaluationConfig(JudgeConfig, UserConfig, WorkConfig):
         description="A test set in the store, or a CSV, JSON or JSON Lines file, which is imported."
     )
     model: str | None = Field(
-        None, description="Which of an OpenAI-compatible server's models is meant."
+        default=None, description="Which of an OpenAI-compatible server's models is meant."
     )
     evaluators: Annotated[list[str | dict[str, Any]], Flag(also=("-e",), metavar="EVALUATOR")] = (
         Field(
@@ -40,27 +40,30 @@ class EvaluationConfig(JudgeConfig, UserConfig, WorkConfig):
             "file.py:function; may be given several times.",
         )
     )
-    repeats: Count = Field(1, description="How often each row is given.")
-    rows: Count | None = Field(None, description="Only so many rows, the first ones.")
-    timeout: Seconds = Field(120.0, description="Seconds that the workflow has for an answer.")
+    repeats: Count = Field(default=1, description="How often each row is given.")
+    rows: Count | None = Field(default=None, description="Only so many rows, the first ones.")
+    timeout: Seconds = Field(
+        default=120.0, description="Seconds that the workflow has for an answer."
+    )
     treat_as: Annotated[Literal["chat", "completion"] | None, Flag(also=("--as",))] = Field(
-        None,
+        default=None,
         description="completion: a chat workflow gets one message, and its text is the output. "
         "chat: the workflow chats, whatever it says of itself.",
     )
     parameters: Annotated[Pairs | None, Flag(also=("--param",), metavar="NAME=VALUE")] = Field(
-        None, description="A parameter of the workflow that differs."
+        default=None, description="A parameter of the workflow that differs."
     )
     message: Annotated[str | None, Column] = Field(
-        None, description="The column with what the user says."
+        default=None, description="The column with what the user says."
     )
     expected: Annotated[str | None, Column] = Field(
-        None, description="The column with what is expected."
+        default=None, description="The column with what is expected."
     )
     input_columns: Annotated[list[str] | None, Column] = Field(
-        None, description="A column that the workflow gets; by default all but the expected output."
+        default=None,
+        description="A column that the workflow gets; by default all but the expected output.",
     )
-    max_turns: Count = Field(10, description="Turns that a simulated user may talk.")
+    max_turns: Count = Field(default=10, description="Turns that a simulated user may talk.")
 
 
 def check_evaluation_config(fields: Mapping[str, Any]) -> EvaluationConfig:

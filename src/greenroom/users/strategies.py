@@ -49,7 +49,8 @@ class UserStrategy:
 
     def check(self, given: Mapping[str, Any] | BaseModel | None = None) -> BaseModel:
         """The settings for its users; raises InputError for what is wrong."""
-        return check_settings(f"the {self.name} user", self.settings, given)
+        owner = f"the {self.name} user"
+        return check_settings(owner, self.settings, given, option="--user-option ")
 
 
 def wrap_user(found: Any, name: str) -> UserStrategy | None:

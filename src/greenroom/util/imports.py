@@ -18,14 +18,14 @@ _LOADED: dict[Path, tuple[int, ModuleType]] = {}
 """The files that are loaded, each with the time of its last change."""
 
 
-def split_target(target: str) -> tuple[str, str | None]:
+def split_target(target: str, noun: str = "object") -> tuple[str, str | None]:
     """The file or module that a target names, and the name within it."""
     source, separator, name = target.rpartition(":")
     # A single letter is a drive, and the colon part of a path.
     if not separator or len(source) == 1 or "/" in name or "\\" in name:
         return target, None
     if not source or not name:
-        raise InputError(f"'{target}' is incomplete: write file.py:name or package.module:name.")
+        raise InputError(f"'{target}' names no {noun}: write file.py:name or package.module:name.")
     return source, name
 
 

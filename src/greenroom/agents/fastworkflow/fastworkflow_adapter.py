@@ -36,28 +36,31 @@ class FastWorkflowSettings(Settings):
     former_names: ClassVar[Mapping[str, str]] = {"reasoning": "use_reasoning"}
 
     workflow_path: Path | None = Field(
-        None, description="The folder of your own workflow (default: the one that comes along)."
+        default=None,
+        description="The folder of your own workflow (default: the one that comes along).",
     )
     bridge: Literal["internal", "decision-only"] = Field(
-        "internal",
+        default="internal",
         description="internal: commands step the environment; decision-only: they are planned, "
         "and stepped when the turn has ended, for debugging.",
     )
     tool_map: Path | None = Field(
-        None,
+        default=None,
         description="A JSON file with the command for each tool whose command has another name.",
     )
     planner_model: Annotated[str | None, ModelRole("planner")] = Field(
-        None, description="The model that plans and sums up (default: the agent's)."
+        default=None, description="The model that plans and sums up (default: the agent's)."
     )
     extraction_model: Annotated[str | None, ModelRole("extraction")] = Field(
-        None, description="The model that extracts parameters (default: the agent's)."
+        default=None, description="The model that extracts parameters (default: the agent's)."
     )
-    use_reasoning: bool = Field(True, description="Reason before plans and answers.")
+    use_reasoning: bool = Field(default=True, description="Reason before plans and answers.")
     partial: bool = Field(
-        False, description="Play with a workflow that has no command for some of the tools."
+        default=False, description="Play with a workflow that has no command for some of the tools."
     )
-    intent_models: bool = Field(True, description="Use trained intent models where there are some.")
+    intent_models: bool = Field(
+        default=True, description="Use trained intent models where there are some."
+    )
 
 
 _UNTRAINED: Final = "none: only exact command names are understood"

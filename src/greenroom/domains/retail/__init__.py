@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class RetailSettings(Settings):
     """What the built-in shop can be told."""
 
-    seed: int | None = Field(None, description="Make another shop, from this seed.")
-    tasks: Count = Field(96, description="How many tasks the shop of that seed has.")
+    seed: int | None = Field(default=None, description="Make another shop, from this seed.")
+    tasks: Count = Field(default=96, description="How many tasks the shop of that seed has.")
 
 
 def _builtin_pack(settings: RetailSettings) -> Pack:

@@ -88,7 +88,7 @@ class _FunctionScorer:
 
 def load_function(target: str) -> Callable[..., Any]:
     """The function that file.py:name or module:name means."""
-    source, name = split_target(target)
+    source, name = split_target(target, "function")
     if name is None or not name.isidentifier():
         raise InputError(
             f"'{target}' names no function: write file.py:function or module:function."

@@ -7,7 +7,7 @@ from typing import Any
 
 from greenroom.errors import InputError, redacted
 from greenroom.evaluation.evaluators.function import wrap_function
-from greenroom.evaluation.evaluators.specs import EvaluatorSpec, parse_spec
+from greenroom.evaluation.evaluators.specs import HOW, EvaluatorSpec, parse_spec
 from greenroom.evaluation.evaluators.types import (
     Case,
     EvaluatorContext,
@@ -74,6 +74,9 @@ def evaluator_names() -> list[str]:
 
 def load_kind(name: str) -> EvaluatorKind:
     """The kind of evaluator of that name, or the one that `file.py:name` or `module:name` means."""
+    source, separator, setting = name.partition(":")
+    if separator and source in evaluator_names():
+        raise InputError(f"'{setting}' in '{name}' is no setting: {HOW}.")
     return _REGISTRY.load(name)
 
 

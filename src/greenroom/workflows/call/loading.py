@@ -16,7 +16,7 @@ def load_workflows(*targets: str) -> list[Workflow]:
     """
     found: list[Workflow] = []
     for target in targets:
-        source, name = split_target(target)
+        source, name = split_target(target, "workflow")
         chosen = _chosen(load_module(source), source, name)
         found += [one for one in chosen if not any(one is known for known in found)]
     return found
