@@ -6,16 +6,17 @@ import sys
 from enum import StrEnum
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from greenroom.cli.eval import Gates, JUnit, Strict
+from greenroom.cli.config_options import takes
+from greenroom.cli.eval import JUnit
 from greenroom.cli.evaluating import Outcome, report_outcome, run_and_report
-from greenroom.cli.model_options import MaxCost, MaxTokensTotal
 from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json
 from greenroom.errors import InputError
+from greenroom.evaluation.config import EvaluationConfig
 
 if TYPE_CHECKING:
     from greenroom.store import EvaluationRecord, Store
@@ -104,10 +105,10 @@ def show(
 
 
 @app.command()
+@takes(EvaluationConfig, on_resume=True)
 def resume(
+    fields: dict[str, Any],
     evaluation: Evaluation,
-    max_cost: MaxCost = None,
-    max_tokens_total: MaxTokensTotal = None,
     junit: JUnit = None,
     json: Json = False,
 ) -> None:
@@ -118,17 +119,15 @@ def resume(
     from greenroom.store import open_store
 
     store = open_store()
-    limits = {"max_cost": max_cost, "max_tokens_total": max_tokens_total}
-    changes = {name: value for name, value in limits.items() if value is not None}
-    record, prepared = anyio.run(lambda: reopen_evaluation(store, evaluation, changes))
+    record, prepared = anyio.run(lambda: reopen_evaluation(store, evaluation, fields))
     run_and_report(store, record, prepared, Outcome(junit=junit, json=json))
 
 
 @app.command()
+@takes(EvaluationConfig, only=("gates", "strict"))
 def check(
+    fields: dict[str, Any],
     evaluation: Evaluation,
-    gate: Gates = None,
-    strict: Strict = False,
     junit: JUnit = None,
     json: Json = False,
 ) -> None:
@@ -138,7 +137,8 @@ def check(
     """
     from greenroom.store import open_store
 
-    outcome = Outcome(gates=gate, strict=strict or None, junit=junit, json=json)
+    strict = fields.get("strict") or None
+    outcome = Outcome(gates=fields.get("gates"), strict=strict, junit=junit, json=json)
     report_outcome(open_store(), evaluation, outcome)
 
 

@@ -29,6 +29,7 @@ from greenroom.evaluation.test_sets import find_version, import_file
 from greenroom.evaluation.test_sets.files import FORMATS
 from greenroom.models import Prices
 from greenroom.store import EvaluationRecord, Store, TestSetVersion
+from greenroom.util.imports import absolute_target
 from greenroom.util.json_values import as_dict
 from greenroom.workflows.call.addresses import is_address
 from greenroom.workflows.call.as_completion import AsCompletion
@@ -125,7 +126,7 @@ async def open_workflow(config: EvaluationConfig) -> Target:
     """The workflow that a configuration names. Close it after use."""
     return await open_target(
         config.workflow,
-        model=config.workflow_model,
+        model=config.model,
         timeout=config.timeout,
     )
 
@@ -140,10 +141,10 @@ async def _prepare(
         version.columns,
         _form(config, target),
         expected=config.expected,
-        inputs=config.inputs,
-        said=config.said,
+        inputs=config.input_columns,
+        said=config.message,
     )
-    count = min(version.row_count, config.row_limit or version.row_count)
+    count = min(version.row_count, config.rows or version.row_count)
     conversations = await anyio.to_thread.run_sync(_check_rows, store, version, plan, count)
     user = find_user(config) if conversations else None
     if user is not None and user.interactive:
@@ -225,20 +226,4 @@ async def _kept_specs(specs: list[EvaluatorSpec]) -> list[dict[str, Any]]:
 
 def _from_anywhere(config: EvaluationConfig) -> EvaluationConfig:
     """The same with files that are found again from wherever their owner stands then."""
-    prices = config.prices
-    return config.model_copy(
-        update={
-            "workflow": _whole_path(config.workflow),
-            "prices": str(Path(prices).resolve()) if prices else None,
-        }
-    )
-
-
-def _whole_path(workflow: str) -> str:
-    if is_address(workflow):
-        return workflow
-    source, separator, name = workflow.rpartition(":")
-    for file, rest in ((workflow, ""), (source, f"{separator}{name}")):
-        if file and Path(file).is_file():
-            return f"{Path(file).resolve()}{rest}"
-    return workflow
+    return config.model_copy(update={"workflow": absolute_target(config.workflow)})
