@@ -550,7 +550,10 @@ def test_a_name_passes_and_still_tells_the_truth(given: str) -> None:
         (("--max-num-steps", "0"), "--max-num-steps should be greater than or equal to 1, not 0."),
         (("--model-provider", "nobody"), "Tau Bench refuses this run: Invalid model provider."),
         (("--user-strategy", "nobody"), "Tau Bench refuses this run: Invalid user strategy."),
-        (("--agent-strategy", "few-shot"), "The few-shot agent, setting few_shot_displays_path: Field required"),
+        (
+            ("--agent-strategy", "few-shot"),
+            "The few-shot agent, setting few_shot_displays_path: Field required",
+        ),
     ],
 )
 def test_bad_input_is_told_in_a_line(
