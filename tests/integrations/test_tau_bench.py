@@ -552,7 +552,7 @@ def test_a_name_passes_and_still_tells_the_truth(given: str) -> None:
         (("--user-strategy", "nobody"), "Tau Bench refuses this run: Invalid user strategy."),
         (
             ("--agent-strategy", "few-shot"),
-            "The few-shot agent, setting few_shot_displays_path: Field required",
+            "few_shot_displays_path: Field required",
         ),
     ],
 )
