@@ -105,3 +105,9 @@ def test_an_evaluator_by_path(
     shown = greenroom("evals", "show", "manners", "--row", 1, "--json").json
     (score,) = shown["results"][0]["scores"].values()
     assert score["score"] == 1.0
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_each_example_is_in_the_documentation(name: str) -> None:
+    page = EXAMPLES.parents[1] / "docs" / f"{name.removesuffix('.py')}s.md"
+    assert (EXAMPLES / name).read_text() in page.read_text()
