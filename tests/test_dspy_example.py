@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Generator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from pathlib import Path
@@ -119,8 +119,7 @@ async def play(domain: Domain, task: int, model: Model, **options: Any) -> Episo
     ours = find_strategy("dspy-react")
 
     def create(context: AgentContext) -> Agent:
-        context = AgentContext(context.task_index, context.trial, context.seed, model=model)
-        return ours.create(context)
+        return ours.create(replace(context, settings=ours.check(), model=model))
 
     with_user = AgentStrategy(ours.name, create, create_user=lambda context: PatientUser())
     return await play_episode(RunContext(domain, with_user), task, **options)

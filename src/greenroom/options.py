@@ -7,6 +7,7 @@ those of its option. `Flag` adds what only a command line needs to know.
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -145,8 +146,10 @@ PathOrName = Annotated[str, AfterValidator(_absolute_if_there)]
 
 
 def options_of(model: type[BaseModel]) -> list[Option]:
-    """The options of a model's fields, in their order."""
-    return [_option(name, field) for name, field in model.model_fields.items()]
+    """The options of a model's fields: its own first, then those of its bases."""
+    declared = [name for kind in model.__mro__ for name in inspect.get_annotations(kind)]
+    fields = model.model_fields
+    return [_option(name, fields[name]) for name in dict.fromkeys(declared) if name in fields]
 
 
 def _option(name: str, field: FieldInfo) -> Option:

@@ -68,3 +68,13 @@ def test_a_switch_with_or_without_a_value(words: list[str], spelt: list[str]) ->
 @pytest.mark.parametrize("words", [["--clear-cache"], ["--clear-cache", "false"], ["--no-cache"]])
 def test_the_cache_is_switched_in_every_spelling(greenroom: Greenroom, words: list[str]) -> None:
     assert greenroom("run", "--task-ids", 1, "--json", *words).status == 0
+
+
+def test_agents_show_their_settings(greenroom: Greenroom) -> None:
+    shown = greenroom("agents", "show", "synthetic")
+    assert "--success ...  The chance that a task is solved" in shown.out
+    assert "Default: 0.8." in shown.out
+    listed = greenroom("agents", "list", "--json").json
+    settings = {one["name"]: set(one["settings"]) for one in listed}
+    assert settings["synthetic"] == {"success", "spread"}
+    assert "bridge" in settings["fastworkflow"]

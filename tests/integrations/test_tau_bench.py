@@ -128,7 +128,7 @@ async def solve(context: AgentContext, stage: Stage) -> None:
     """Ask the scripted model, in the way in which it writes actions as text."""
     from greenroom.agents.act import strategy
 
-    await strategy.create(context).play(stage)
+    await strategy.create(replace(context, settings=strategy.check())).play(stage)
 
 
 def our_own_rewards(server: RunningServer, **fields: Any) -> dict[Any, float | None]:
@@ -546,11 +546,14 @@ def test_a_name_passes_and_still_tells_the_truth(given: str) -> None:
         ),
         (("--agent-strategy", "orcale"), "Unknown agent strategy 'orcale'. Did you mean 'oracle'?"),
         (("--agent-option", "success"), "--agent-option takes NAME=VALUE, not 'success'."),
-        (("--agent-option", "success=1"), "Unknown option of the tool-calling agent 'success'"),
+        (("--agent-option", "success=1"), "Unknown setting of the tool-calling agent 'success'"),
         (("--max-num-steps", "0"), "--max-num-steps should be greater than or equal to 1, not 0."),
         (("--model-provider", "nobody"), "Tau Bench refuses this run: Invalid model provider."),
         (("--user-strategy", "nobody"), "Tau Bench refuses this run: Invalid user strategy."),
-        (("--agent-strategy", "few-shot"), "The few-shot agent needs examples"),
+        (
+            ("--agent-strategy", "few-shot"),
+            "few_shot_displays_path: Field required",
+        ),
     ],
 )
 def test_bad_input_is_told_in_a_line(

@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
     app.command()(resume)
 
 
-@takes(RunConfig)
+@takes(RunConfig, without=("gates", "strict"))
 def run(
     fields: dict[str, Any],
     clear_cache: Annotated[

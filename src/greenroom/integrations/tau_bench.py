@@ -75,6 +75,7 @@ def play(flags: argparse.Namespace) -> Any:
     types = _upstream("tau_bench.types")
     config = _our_config(flags)
     strategy = find_strategy(config.agent_strategy)
+    strategy.check(config.agent_options)
     flags.task_ids = config.task_ids
     _check_strategy(strategy)
     check_models(config, strategy)
