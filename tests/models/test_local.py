@@ -272,7 +272,7 @@ def test_a_file_that_is_no_model(tmp_path: Path) -> None:
 @pytest.mark.timeout(900)
 def test_a_real_model_answers_by_a_schema() -> None:
     pytest.importorskip("xllamacpp")
-    from greenroom.local import pull_smollm2
+    from greenroom.models.pull import pull_smollm2
 
     pulled = pull_smollm2()
     model = LocalTransport.from_settings(ModelSettings(model=pulled.name, provider="local"))

