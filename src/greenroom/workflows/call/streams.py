@@ -17,7 +17,7 @@ from greenroom.messages import is_message
 from greenroom.models.faults import shown
 from greenroom.util.json_values import as_dict, as_list
 from greenroom.workflows.call.frames import Frame
-from greenroom.workflows.calls import CallError, Event, WorkflowUnavailable
+from greenroom.workflows.calls import Answer, CallError, Event, WorkflowUnavailable
 from greenroom.workflows.usage import ReportedUsage, read_usage
 
 _DONE = "[DONE]"
@@ -98,6 +98,12 @@ class StreamedAnswer:
                 return "".join(self._values)
             return _one_or_all(self._values)
         return _one_or_all([*self._messages, *self._values])
+
+    @property
+    def answer(self) -> Answer:
+        """The answer, with usage and ids."""
+        ids: dict[str, Any] = {"session_id": self.session_id, "trace_id": self.trace_id}
+        return Answer(outputs=self.outputs, **self.usage.to_json(), **ids)
 
     # Bare values ------------------------------------------------------------------------------
 
