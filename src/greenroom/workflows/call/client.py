@@ -14,8 +14,7 @@ from greenroom.messages import messages_of
 from greenroom.models.retries import RetryPolicy
 from greenroom.util.json_values import as_dict, decoded
 from greenroom.workflows.call.connection import TIMEOUT, Connection, redirected
-from greenroom.workflows.call.frames import STREAMS, read_frames
-from greenroom.workflows.call.streams import StreamedAnswer
+from greenroom.workflows.call.streams import STREAMS, StreamedAnswer, read_frames
 from greenroom.workflows.call.wires import EnvelopeWire, OpenAIWire, PlainWire, Wire
 from greenroom.workflows.calls import (
     Answer,
@@ -62,11 +61,9 @@ class WorkflowClient:
 
     @property
     def profile(self) -> Profile:
-        """What is known of the workflow."""
         return self._profile
 
     async def call(self, call: Call) -> Answer:
-        """Its answer; raises a CallError if there is none."""
         answer: Answer | None = None
         async for event in self._exchange(call, streamed=False):
             if event.kind == "end":
@@ -75,11 +72,9 @@ class WorkflowClient:
         return answer
 
     def stream(self, call: Call) -> AsyncIterator[Event]:
-        """Its answer in pieces; the last one is the whole answer."""
         return self._exchange(call, streamed=True)
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._connection.close()
 
     async def __aenter__(self) -> Self:

@@ -33,13 +33,11 @@ class EventWriter:
         self._anything = False
 
     def frames(self, event: Event) -> bytes:
-        """An event on the wire."""
         written = list(self._events(event))
         self._anything = self._anything or bool(written)
         return self._framed(written)
 
     def failed(self, error: CallError) -> bytes:
-        """The error and the end of the stream."""
         written: list[Written] = [
             ("error", {"message": error_text(error), "type": error.kind}),
             ("done", {"stopReason": "error", **self._ids}),

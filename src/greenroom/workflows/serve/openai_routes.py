@@ -150,7 +150,6 @@ class ChunkWriter:
         self._said = False
 
     def frames(self, event: Event) -> bytes:
-        """An event on the wire."""
         match event.kind:
             case "delta":
                 return self._text(event.text)
@@ -162,7 +161,6 @@ class ChunkWriter:
                 return b""  # the workflow runs its own tools
 
     def failed(self, error: CallError) -> bytes:
-        """The error and the end of the stream."""
         return sse(_error(error_text(error), error.kind or "server_error")) + _DONE
 
     def _text(self, text: str) -> bytes:

@@ -40,12 +40,10 @@ class VercelWriter:
         self._tools: set[str] = set()
 
     def frames(self, event: Event) -> bytes:
-        """An event on the wire."""
         parts = list(self._parts(event))
         return self._written(parts) + (_DONE if event.kind == "end" else b"")
 
     def failed(self, error: CallError) -> bytes:
-        """The error and the end of the stream."""
         parts = [
             *self._end_text(),
             {"type": "error", "errorText": error_text(error)},
