@@ -42,6 +42,8 @@ class Argument:
     positional: bool = False
     adapter: TypeAdapter[Any] | None = None
     """Checks and converts the value; None passes it on as it is."""
+    model: type[BaseModel] | None = None
+    """The model of the parameters; None passes them on as a dictionary."""
 
     @property
     def required(self) -> bool:
@@ -104,12 +106,9 @@ class HandlerArguments:
                 value = call.inputs.get(argument.name, _ABSENT)
                 return _converted(argument, value, argument.name)
             case "parameters":
-                hint = without_none(argument.hint)
-                model = hint if is_model(hint) else configuration.model
-                wants_mapping = hint is not Any and not is_model(hint)
-                if model is None or wants_mapping:
+                if argument.model is None:
                     return configuration.values(call.parameters)
-                return configuration.validated(call.parameters, model)
+                return configuration.validated(call.parameters, argument.model)
             case "inputs":
                 return self._inputs(argument, call)
             case "session_id":
@@ -195,6 +194,7 @@ def read_arguments(
                 default=parameter.default,
                 positional=parameter.kind is Parameter.POSITIONAL_ONLY,
                 adapter=adapter,
+                model=_model(parameter, parameters_model) if source == "parameters" else None,
             )
         )
     return HandlerArguments(tuple(found))
@@ -214,6 +214,13 @@ def _source(parameter: Parameter, parameters_model: type[BaseModel] | None) -> S
     if item_of(hint) is Message:
         return "messages"
     return "parameters" if is_model(hint) and hint is parameters_model else "input"
+
+
+def _model(
+    parameter: Parameter, parameters_model: type[BaseModel] | None
+) -> type[BaseModel] | None:
+    hint = without_none(parameter.annotation)
+    return hint if is_model(hint) else parameters_model if hint is Any else None
 
 
 def _adapter(parameter: Parameter, source: Source) -> TypeAdapter[Any] | None:

@@ -16,6 +16,7 @@ from greenroom.errors import InputError
 from greenroom.workflows.declare.workflow import Workflow
 from greenroom.workflows.serve.agenta_routes import Inspect, Invoke
 from greenroom.workflows.serve.exchange import Exchange
+from greenroom.workflows.serve.headers import CallIds
 from greenroom.workflows.serve.legacy_routes import Run
 from greenroom.workflows.serve.limits import (
     MAX_BODY,
@@ -29,13 +30,7 @@ from greenroom.workflows.serve.openapi import Mounted, document
 from greenroom.workflows.serve.runner import CallRunner, Endpoint
 
 _TAKEN = frozenset({"inspect", "invoke", "run", "test", "health", "v1", "openapi.json"})
-_ANSWER_HEADERS = [
-    "x-ag-version",
-    "x-ag-trace-id",
-    "x-ag-span-id",
-    "x-ag-session-id",
-    "traceparent",
-]
+_ANSWER_HEADERS = [name.decode() for name, _ in CallIds("", "", "").headers]
 
 
 class WorkflowApp(FastAPI):

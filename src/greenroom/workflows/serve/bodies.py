@@ -70,8 +70,6 @@ class CallRequest:
 
 
 class Flags(BaseModel):
-    """How an envelope is answered."""
-
     stream: StrictBool | None = None
 
 
@@ -200,16 +198,12 @@ _TEXTS = {
 
 
 class Status(TypedDict):
-    """Success, or what the workflow raised."""
-
     code: int
     message: str
     type: NotRequired[str]
 
 
 class AnswerIds(TypedDict):
-    """Which call this was."""
-
     version: str
     session_id: str
     trace_id: TraceId
@@ -217,8 +211,6 @@ class AnswerIds(TypedDict):
 
 
 class AnswerData(TypedDict):
-    """What a workflow returned."""
-
     outputs: Any
 
 
@@ -248,48 +240,34 @@ class LegacyAnswer(TypedDict):
 
 
 class LegacyError(TypedDict):
-    """The message and the type of an error."""
-
     message: str
     type: str
 
 
 class LegacyFailure(TypedDict):
-    """What the workflow raised, as `/run` and `/test` tell it."""
-
     detail: LegacyError
 
 
 class Refused(TypedDict):
-    """Why a request was refused."""
-
     detail: str
 
 
 class NotAcceptable(Refused):
-    """Why no form of the answer is acceptable."""
-
     requested: str
     supported: list[str]
 
 
 class BodyProblem(TypedDict):
-    """One problem of a body: its kind, its place, its text."""
-
     type: str
     loc: list[str | int]
     msg: str
 
 
 class BodyProblems(TypedDict):
-    """What is wrong with a body."""
-
     detail: list[BodyProblem]
 
 
 class OpenAIErrorFields(TypedDict):
-    """The fields of an error."""
-
     message: str
     type: str
     param: None
@@ -297,14 +275,10 @@ class OpenAIErrorFields(TypedDict):
 
 
 class OpenAIError(TypedDict):
-    """An error as OpenAI's clients read it."""
-
     error: OpenAIErrorFields
 
 
 class Choice(TypedDict):
-    """The one answer of a completion."""
-
     index: int
     message: Message
     finish_reason: Literal["stop", "tool_calls"]
@@ -323,8 +297,6 @@ class ChatCompletion(TypedDict):
 
 
 class OpenAIModel(TypedDict):
-    """A chat workflow as a model."""
-
     id: str
     object: Literal["model"]
     created: int
@@ -332,15 +304,11 @@ class OpenAIModel(TypedDict):
 
 
 class Models(TypedDict):
-    """The chat workflows as models."""
-
     object: Literal["list"]
     data: list[OpenAIModel]
 
 
 class Revision(TypedDict):
-    """A workflow's name, schemas and parameters."""
-
     name: str
     slug: str
     description: str
@@ -348,8 +316,6 @@ class Revision(TypedDict):
 
 
 class Inspection(TypedDict):
-    """What a workflow is."""
-
     version: str
     revision: Revision
     request: Json
@@ -357,6 +323,4 @@ class Inspection(TypedDict):
 
 
 class Health(TypedDict):
-    """Whether the server runs."""
-
     status: Literal["ok"]
