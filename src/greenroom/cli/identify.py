@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json, progress
+from greenroom.judging.config import JudgingConfig, check_judging_config
 
 if TYPE_CHECKING:
     from greenroom.judging import FaultJudgement
@@ -25,35 +27,25 @@ def register(app: typer.Typer) -> None:
     app.command()(identify)
 
 
+@takes(
+    JudgingConfig,
+    only=(
+        "judge_model",
+        "judge_model_provider",
+        "judge_api_base",
+        "env",
+        "max_concurrency",
+        "max_failures",
+    ),
+)
 def identify(
+    fields: dict[str, Any],
     target: Annotated[
         str,
         typer.Argument(
             help="The name or id of a run, or a Tau Bench result file.", metavar="RUN|FILE"
         ),
     ],
-    judge_model: Annotated[str, typer.Option("--judge-model", help="The model that judges.")],
-    judge_model_provider: Annotated[
-        str | None,
-        typer.Option(
-            "--judge-model-provider",
-            help="Its provider; 'local' for a model that runs on this machine.",
-        ),
-    ] = None,
-    judge_api_base: Annotated[
-        str | None,
-        typer.Option("--judge-api-base", help="The address of a server, up to /v1.", metavar="URL"),
-    ] = None,
-    env: Annotated[
-        str, typer.Option("--env", help="The domain of a result file: it tells which tools write.")
-    ] = "retail",
-    max_concurrency: Annotated[
-        int, typer.Option("--max-concurrency", help="How many episodes at a time.", min=1)
-    ] = 4,
-    max_failures: Annotated[
-        int | None,
-        typer.Option("--max-failures", help="Judge no more than this many failures.", min=1),
-    ] = None,
     examples: Annotated[
         int, typer.Option("--examples", help="How many judgements to show in full.", min=0)
     ] = 10,
@@ -70,14 +62,18 @@ def identify(
     from greenroom.judging import failed_episodes
     from greenroom.models import ModelSettings
 
+    config = check_judging_config(fields)
     settings = ModelSettings(
-        model=judge_model, provider=judge_model_provider, api_base=judge_api_base
+        model=config.judge_model,
+        provider=config.judge_model_provider,
+        api_base=config.judge_api_base,
     )
-    title, policy, episodes, place = _read(target, env)
+    title, policy, episodes, place = _read(target, config.env)
     failures = failed_episodes(episodes)
-    chosen = failures[:max_failures]
+    chosen = failures[: config.max_failures]
     known = [] if again or place is None else _known(place, judge_name(settings), chosen)
-    judgements = _judge(chosen, known, settings, policy, place, max_concurrency, shown=not json)
+    at_once = config.max_concurrency
+    judgements = _judge(chosen, known, settings, policy, place, at_once, shown=not json)
     if json:
         print_json(_as_json(title, len(episodes), len(failures), judgements))
     else:
