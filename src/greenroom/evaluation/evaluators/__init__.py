@@ -8,7 +8,6 @@ from greenroom.evaluation.evaluators.registry import (
     load_kind,
     make_evaluator,
     make_evaluators,
-    settings_of,
 )
 from greenroom.evaluation.evaluators.specs import EvaluatorSpec, parse_spec
 from greenroom.evaluation.evaluators.types import (
@@ -45,6 +44,5 @@ __all__ = [
     "make_evaluators",
     "parse_spec",
     "plain_kind",
-    "settings_of",
     "verdict",
 ]
