@@ -18,7 +18,7 @@ import anyio
 import pytest
 
 from greenroom.agents import Agent, AgentContext, AgentStrategy, find_strategy, strategy_names
-from greenroom.benchmark import Episode, play_episode
+from greenroom.benchmark import Episode, RunContext, play_episode
 from greenroom.domains.actions import RESPOND, Action
 from greenroom.domains.domain import Domain
 from greenroom.errors import InputError
@@ -122,7 +122,7 @@ async def play(domain: Domain, task: int, model: Model, **options: Any) -> Episo
         return ours.create(replace(context, settings=ours.check(), model=model))
 
     with_user = AgentStrategy(ours.name, create, create_user=lambda context: PatientUser())
-    return await play_episode(domain, with_user, task, **options)
+    return await play_episode(RunContext(domain, with_user), task, **options)
 
 
 # Filters of warnings are the process's: what dspy hides in one thread, another would see raised.

@@ -8,7 +8,7 @@ import pytest
 from greenroom.agents import find_strategy, strategy_names
 from greenroom.agents.recordings import load_recordings
 from greenroom.agents.synthetic import SyntheticSettings, success_probability
-from greenroom.benchmark import Episode, play_episode
+from greenroom.benchmark import Episode, RunConfig, RunContext, play_episode
 from greenroom.domains.actions import Action, respond
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment
@@ -29,10 +29,10 @@ async def play_all(
     split: str = "test",
     trials: int = 1,
 ) -> list[Episode]:
-    strategy = find_strategy(name)
-    settings = strategy.check(options)
+    config = RunConfig(agent_strategy=name, agent_options=options or {}, task_split=split)
+    context = RunContext(domain, find_strategy(name), config)
     return [
-        await play_episode(domain, strategy, index, split=split, trial=trial, settings=settings)
+        await play_episode(context, index, trial=trial)
         for trial in range(trials)
         for index in range(len(domain.tasks(split)))
     ]
@@ -119,8 +119,9 @@ async def test_its_outcomes_are_a_function_of_seed_task_and_trial(retail: Domain
     strategy = find_strategy("synthetic")
 
     async def outcomes(seed: int) -> list[float | None]:
+        context = RunContext(retail, strategy, RunConfig(seed=seed))
         return [
-            (await play_episode(retail, strategy, index, trial=trial, seed=seed)).reward
+            (await play_episode(context, index, trial=trial)).reward
             for trial in (1, 0)
             for index in range(30)
         ]
@@ -152,8 +153,10 @@ def test_a_chance_is_a_number_from_0_to_1(value: str) -> None:
 async def test_a_recording_plays_again(tmp_path: Path) -> None:
     path = write_results(tmp_path)
     domain = small_domain(TASKS[0])
+    options = {"file": str(path)}
     strategy = find_strategy("replay")
-    episode = await play_episode(domain, strategy, 0, settings={"file": str(path)})
+    context = RunContext(domain, strategy, RunConfig(agent_options=options))
+    episode = await play_episode(context, 0)
     assert episode.opening == "Hello."
     assert [step.observation for step in episode.steps] == [
         "Which?",
@@ -162,7 +165,7 @@ async def test_a_recording_plays_again(tmp_path: Path) -> None:
     ]
     assert episode.reward == 1.0
     with pytest.raises(DataError, match="no episode of task 0, trial 5"):
-        await play_episode(domain, strategy, 0, trial=5, settings={"file": str(path)})
+        await play_episode(context, 0, trial=5)
 
 
 def test_a_recording_must_be_named_and_be_one(tmp_path: Path) -> None:

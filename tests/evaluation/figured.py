@@ -38,7 +38,7 @@ def summary(
     return ResultSummary(
         row=row,
         repeat=repeat,
-        outcome="ok" if error is None else "error",
+        outcome="answered" if error is None else "infrastructure_error",
         seconds=seconds,
         cost=cost,
         usage={"agent": Usage(calls=1, cost=cost)},
@@ -92,7 +92,7 @@ def result(
     return ResultRecord(
         row=row,
         repeat=repeat,
-        outcome="ok" if error is None else "error",
+        outcome="answered" if error is None else "infrastructure_error",
         outputs="out",
         scores=scores,
         error=error,

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from greenroom.reports import texts
+from greenroom.reports import run_words, texts
 from greenroom.reports.console import print_report
-from greenroom.reports.report import Report
+from greenroom.reports.report import RunReport as Report
 from tests.reports import sample
 
 REPORTS = {
@@ -41,7 +41,7 @@ def test_no_line_is_longer_than_the_console(name: str, width: int) -> None:
 def test_it_says_what_all_formats_say() -> None:
     report = sample.full_report()
     text = printed(report, 120)
-    assert texts.headline(report) in text
+    assert run_words.headline(report) in text
     for estimate in report.metrics.main.pass_hat_k.values():
         shown = texts.interval(estimate, as_percent=True)
         assert shown

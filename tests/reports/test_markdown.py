@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from greenroom.reports import texts
+from greenroom.reports import run_words
 from greenroom.reports.markdown import escape, render_markdown
-from greenroom.reports.report import Report
+from greenroom.reports.report import RunReport as Report
 from tests.reports import sample
 
 COMMENT_LIMIT = 65_536
@@ -31,8 +31,8 @@ def test_it_says_what_all_formats_say() -> None:
     report = sample.full_report()
     text = render_markdown(report)
     assert text.startswith("# synthetic-retail\n\n**Solved ")
-    assert f"**{texts.headline(report)}**" in text
-    assert texts.interval_note(report) in text
+    assert f"**{run_words.headline(report)}**" in text
+    assert run_words.interval_note(report) in text
     assert "| Strategy | Pass^1 | Pass^2 | Pass^3 | Pass^4 |" in text
     assert "- all published rows: user model: gpt-4o there, none here" in text
     assert "If errors count as failures" in text

@@ -23,8 +23,8 @@ from greenroom.messages import last_assistant_message
 from greenroom.models import Completion, Model, ModelRequest, ModelUnavailable
 from greenroom.options import Flag
 from greenroom.options import Target as Reference
-from greenroom.workflows.call.calls import Call, CallError, Target
 from greenroom.workflows.call.opening import open_target
+from greenroom.workflows.calls import Call, CallError, Target
 
 
 def _read_object(given: Any) -> Any:

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from greenroom.analysis.comparison_figures import Difference
 from greenroom.analysis.distributions import half_binomial_cdf
-from greenroom.analysis.figures import Estimate
+from greenroom.analysis.figures import NOTHING, Estimate
 from greenroom.analysis.intervals import (
-    NOTHING,
     TaskBootstrap,
     constant_bounds,
     student_interval,

@@ -2,53 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from greenroom.util.imports import later
-
-if TYPE_CHECKING:
-    from greenroom.benchmark.config import RunConfig, check_config
-    from greenroom.benchmark.conformance import ConformanceReport, Mismatch, check_conformance
-    from greenroom.benchmark.context import PreparedRun, prepare_run
-    from greenroom.benchmark.episode import Episode, episode_seed, play_episode
-    from greenroom.benchmark.recording import episode_record
-    from greenroom.benchmark.replay import ReplayedEpisode, replay_recordings
-    from greenroom.benchmark.runner import play_run, reopen_run, start_run
-
-# Who only reads options need not wait for what it takes to play.
-__getattr__ = later(
-    __name__,
-    {
-        "RunConfig": "config",
-        "check_config": "config",
-        "ConformanceReport": "conformance",
-        "Mismatch": "conformance",
-        "check_conformance": "conformance",
-        "PreparedRun": "context",
-        "prepare_run": "context",
-        "Episode": "episode",
-        "episode_seed": "episode",
-        "play_episode": "episode",
-        "episode_record": "recording",
-        "ReplayedEpisode": "replay",
-        "replay_recordings": "replay",
-        "play_run": "runner",
-        "reopen_run": "runner",
-        "start_run": "runner",
-    },
-)
+from greenroom.benchmark.config import RunConfig, check_config
+from greenroom.benchmark.conformance import ConformanceReport, Mismatch, check_conformance
+from greenroom.benchmark.context import RunContext, prepare_run
+from greenroom.benchmark.episode import Episode, play_episode
+from greenroom.benchmark.recording import episode_record
+from greenroom.benchmark.replay import ReplayedEpisode, replay_recordings
+from greenroom.benchmark.runner import play_run, reopen_run, start_run
 
 __all__ = [
     "ConformanceReport",
     "Episode",
     "Mismatch",
-    "PreparedRun",
     "ReplayedEpisode",
     "RunConfig",
+    "RunContext",
     "check_config",
     "check_conformance",
     "episode_record",
-    "episode_seed",
     "play_episode",
     "play_run",
     "prepare_run",

@@ -13,7 +13,7 @@ from greenroom.cli.options import Json
 from greenroom.evaluation.config import EvaluationConfig
 
 if TYPE_CHECKING:
-    from greenroom.evaluation import PreparedEvaluation
+    from greenroom.evaluation import EvaluationContext
     from greenroom.store import EvaluationRecord, Store
 
 JUnit = Annotated[
@@ -53,13 +53,13 @@ def evaluate(
 
 def _started(
     store: Store, config: EvaluationConfig, name: str | None, parameters: list[str]
-) -> tuple[EvaluationRecord, PreparedEvaluation]:
+) -> tuple[EvaluationRecord, EvaluationContext]:
     import anyio
 
     from greenroom.cli.chat_inputs import parse_pairs
     from greenroom.evaluation import open_workflow, start_evaluation
 
-    async def start() -> tuple[EvaluationRecord, PreparedEvaluation]:
+    async def start() -> tuple[EvaluationRecord, EvaluationContext]:
         if not parameters:
             return await start_evaluation(store, config, name=name)
         # The workflow's own schema says what is a number, and what is a text of digits.

@@ -210,7 +210,7 @@ def _rendered(store: Store, evaluation: EvaluationRecord, form: Format) -> str:
     from greenroom.evaluation.junit import render_junit
     from greenroom.evaluation.markdown import render_evaluation_markdown
     from greenroom.evaluation.report import exported_results, report_evaluation, report_facts
-    from greenroom.reports.json_report import plain
+    from greenroom.reports.plain import plain
     from greenroom.util.raw_json import raw_text
 
     if form is Format.jsonl:

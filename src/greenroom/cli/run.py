@@ -37,7 +37,7 @@ def run(
     Each setting of the agent is a flag, too: 'greenroom agents list' shows them.
     """
     from greenroom.benchmark import check_config, start_run
-    from greenroom.benchmark.casting import clear_answers
+    from greenroom.models import clear_answers
     from greenroom.store import open_store
 
     config = check_config(fields)

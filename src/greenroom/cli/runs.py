@@ -15,7 +15,7 @@ from greenroom.cli.watch import watch
 from greenroom.util.files import write_whole
 
 if TYPE_CHECKING:
-    from greenroom.reports.report import Report
+    from greenroom.reports.report import RunReport as Report
 
 app = typer.Typer(help="List, show, export and delete runs.", no_args_is_help=True)
 

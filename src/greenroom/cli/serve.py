@@ -13,7 +13,7 @@ from greenroom.benchmark.config import RunConfig
 from greenroom.cli.config_options import ServedAgentCommand, takes
 
 if TYPE_CHECKING:
-    from greenroom.benchmark.conversing import AgentSessions
+    from greenroom.benchmark.sessions import AgentSessions
     from greenroom.workflows import Workflow
 
 _MEGABYTE = 1 << 20
@@ -114,8 +114,8 @@ def serve(
         else:
             _print_ready(address, found, secured=token is not None)
 
-    close = sessions[0].close if sessions else None
-    serve_until_stopped(app, host=host, port=port, announce=announce, close=close)
+    within = sessions[0].running() if sessions else None
+    serve_until_stopped(app, host=host, port=port, announce=announce, within=within)
     if not as_json:
         typer.echo("Stopped.")
     _leave_behind_what_runs()
@@ -134,13 +134,10 @@ def _leave_behind_what_runs() -> None:
 
 def _sessions(fields: dict[str, Any]) -> AgentSessions:
     from greenroom.benchmark import check_config
-    from greenroom.benchmark.casting import check_cast
     from greenroom.benchmark.context import prepare_run
-    from greenroom.benchmark.conversing import AgentSessions
+    from greenroom.benchmark.sessions import AgentSessions
 
-    prepared = prepare_run(check_config(fields))
-    check_cast(prepared.config, prepared.strategy)
-    return AgentSessions(prepared)
+    return AgentSessions(prepare_run(check_config(fields)))
 
 
 def _ready(address: str, workflows: list[Workflow]) -> dict[str, Any]:

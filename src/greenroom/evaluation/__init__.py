@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         measure_evaluation,
     )
     from greenroom.evaluation.config import EvaluationConfig, check_evaluation_config
+    from greenroom.evaluation.context import EvaluationContext
     from greenroom.evaluation.evaluators import (
         Case,
         Evaluator,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from greenroom.evaluation.results import Evaluated, evaluate, evaluate_async
     from greenroom.evaluation.running import run_evaluation
     from greenroom.evaluation.runs import (
-        PreparedEvaluation,
         find_test_set,
         open_workflow,
         reopen_evaluation,
@@ -78,7 +78,7 @@ __getattr__ = later(
         "evaluate": "results",
         "evaluate_async": "results",
         "run_evaluation": "running",
-        "PreparedEvaluation": "runs",
+        "EvaluationContext": "context",
         "find_test_set": "runs",
         "open_workflow": "runs",
         "reopen_evaluation": "runs",
@@ -99,6 +99,7 @@ __all__ = [
     "Case",
     "Evaluated",
     "EvaluationConfig",
+    "EvaluationContext",
     "EvaluationFigures",
     "EvaluationReport",
     "Evaluator",
@@ -106,7 +107,6 @@ __all__ = [
     "EvaluatorKind",
     "Gate",
     "GateResult",
-    "PreparedEvaluation",
     "Roles",
     "Score",
     "add_rows",

@@ -15,7 +15,7 @@ import numpy as np
 
 from greenroom.analysis.figures import Estimate, Figures
 from greenroom.analysis.intervals import average_reward, score_interval
-from greenroom.evaluation.quantiles import quantile_estimate
+from greenroom.analysis.latency import quantile_estimate
 from greenroom.store import EvaluationRecord, ResultSummary, Store, Usage
 
 CONFIDENCE = 0.95
@@ -103,7 +103,7 @@ def measure_evaluation(store: Store, evaluation: EvaluationRecord) -> Evaluation
         kept.summaries(evaluation.id),
         evaluators={str(one["alias"]): str(one["name"]) for one in evaluation.evaluators},
         planned=evaluation.planned,
-        wasted=[attempt["usage"] for attempt in kept.attempts(evaluation.id)],
+        wasted=[attempt.usage for attempt in kept.attempts(evaluation.id)],
     )
 
 
@@ -197,7 +197,7 @@ class _Count:
     purses: dict[str, _Purse] = field(default_factory=lambda: defaultdict[str, _Purse](_Purse))
 
     def add(self, summary: ResultSummary) -> None:
-        is_result = summary.outcome == "ok"
+        is_result = summary.has_result
         self.spend(summary.usage, is_result=is_result)
         if not is_result:
             self.errors[summary.error or "unknown"] += 1

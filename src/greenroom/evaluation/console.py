@@ -63,7 +63,7 @@ def print_result(
         _say(console, "Conversation", "bold")
         for message in result.conversation:
             _block(console, str(message.get("role")), _words(message), indent=4)
-    if result.outcome == "error":
+    if not result.has_result:
         _block(console, "Error", result.error or "")
     else:
         _block(console, "Output", shown(result.outputs))

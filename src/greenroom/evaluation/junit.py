@@ -113,7 +113,7 @@ def _cases(evaluation: EvaluationRecord, result: ResultRecord) -> Iterator[_Case
 
 
 def _problem(result: ResultRecord, score: ScoreRecord | None) -> _Problem | None:
-    if result.outcome == "error":
+    if not result.has_result:
         return _Problem("error", result.error or "no answer")
     if score is None:
         return _Problem("skipped", "this evaluator was not asked")

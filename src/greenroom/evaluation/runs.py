@@ -1,11 +1,11 @@
-"""Evaluations from what a person asks for to what is kept: everything is checked on the way."""
+"""Starting and reopening evaluations: everything is checked before anything is called."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -15,6 +15,7 @@ import anyio.to_thread
 from greenroom._version import __version__
 from greenroom.errors import InputError
 from greenroom.evaluation.config import EvaluationConfig, check_evaluation_config
+from greenroom.evaluation.context import EvaluationContext, find_user
 from greenroom.evaluation.evaluators import (
     EvaluatorSpec,
     evaluator_names,
@@ -23,38 +24,19 @@ from greenroom.evaluation.evaluators import (
     parse_spec,
 )
 from greenroom.evaluation.gates import parse_gates
-from greenroom.evaluation.parties import find_user, load_prices
 from greenroom.evaluation.row_calls import Form, RowPlan, plan_rows
 from greenroom.evaluation.test_sets import find_version, import_file
 from greenroom.evaluation.test_sets.files import FORMATS
+from greenroom.models import Prices
 from greenroom.store import EvaluationRecord, Store, TestSetVersion
-from greenroom.users import UserStrategy
 from greenroom.util.imports import absolute_target
-from greenroom.util.json_values import mapping
+from greenroom.util.json_values import as_dict
 from greenroom.workflows.call.addresses import is_address
 from greenroom.workflows.call.as_completion import AsCompletion
-from greenroom.workflows.call.calls import Profile, Target
 from greenroom.workflows.call.opening import open_target
+from greenroom.workflows.calls import Profile, Target
 
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
-
-
-@dataclass(frozen=True)
-class PreparedEvaluation:
-    """A configuration with everything that it names at hand. Close its target after use."""
-
-    config: EvaluationConfig
-    target: Target
-    version: TestSetVersion
-    plan: RowPlan
-    row_count: int
-    user: UserStrategy | None = None
-    """Who plays the users, if rows have goals."""
-
-    @property
-    def interactive(self) -> bool:
-        """A person plays the user: one conversation at a time."""
-        return self.user is not None and self.user.interactive
 
 
 async def start_evaluation(
@@ -63,7 +45,7 @@ async def start_evaluation(
     *,
     name: str | None = None,
     target: Target | None = None,
-) -> tuple[EvaluationRecord, PreparedEvaluation]:
+) -> tuple[EvaluationRecord, EvaluationContext]:
     """Keep a new evaluation in the store, ready to be run. Nothing is kept if anything is amiss.
 
     A `target` that is open already is taken as the workflow, whatever its address.
@@ -74,29 +56,30 @@ async def start_evaluation(
     try:
         version = await anyio.to_thread.run_sync(find_test_set, store, config.test_set)
         config = config.model_copy(update={"test_set": str(version)})
-        prepared = await _prepared(store, config, version, opened)
+        context = await _prepare(store, config, version, opened)
         profile = opened.profile
         stem = _NOT_IN_NAMES.sub("-", f"{profile.name}-{version.name}").strip("-")
         evaluation = EvaluationRecord(
             id=uuid4().hex[:12],
-            name=name or store.evaluations.free_name(stem),
+            name=name or "",
             created_at=datetime.now(UTC),
             greenroom_version=__version__,
-            config=prepared.config.model_dump(mode="json"),
+            config=context.config.model_dump(mode="json"),
             workflow=profile.address if is_address(typed) else typed,
-            is_chat=prepared.plan.is_chat,
+            is_chat=context.rows.is_chat,
             test_set_id=version.test_set_id,
             test_set_name=version.name,
             test_set_version=version.version,
             evaluators=await _kept_specs(specs),
-            row_count=prepared.row_count,
+            row_count=context.row_count,
             repeats=config.repeats,
         )
-        await anyio.to_thread.run_sync(store.evaluations.create, evaluation)
+        create = partial(store.evaluations.create, evaluation, stem=None if name else stem)
+        evaluation = await anyio.to_thread.run_sync(create)
     except BaseException:
         await opened.close()
         raise
-    return evaluation, prepared
+    return evaluation, context
 
 
 async def reopen_evaluation(
@@ -105,7 +88,7 @@ async def reopen_evaluation(
     changes: Mapping[str, Any] | None = None,
     *,
     target: Target | None = None,
-) -> tuple[EvaluationRecord, PreparedEvaluation]:
+) -> tuple[EvaluationRecord, EvaluationContext]:
     """An evaluation that was kept before, ready to go on.
 
     `changes` to its configuration hold for what is called from here on: a larger budget, say.
@@ -115,12 +98,12 @@ async def reopen_evaluation(
     version = store.test_sets.find(evaluation.test_set_id, evaluation.test_set_version)
     opened = await open_workflow(config) if target is None else target
     try:
-        prepared = await _prepared(store, config, version, opened)
-        _check_same_kind(evaluation, prepared.plan)
+        context = await _prepare(store, config, version, opened)
+        _check_same_kind(evaluation, context.rows)
     except BaseException:
         await opened.close()
         raise
-    return evaluation, prepared
+    return evaluation, context
 
 
 def find_test_set(store: Store, reference: str) -> TestSetVersion:
@@ -148,9 +131,9 @@ async def open_workflow(config: EvaluationConfig) -> Target:
     )
 
 
-async def _prepared(
+async def _prepare(
     store: Store, config: EvaluationConfig, version: TestSetVersion, target: Target
-) -> PreparedEvaluation:
+) -> EvaluationContext:
     if config.treat_as == "completion" and target.profile.is_chat:
         target = AsCompletion(target)
     plan = plan_rows(
@@ -166,8 +149,8 @@ async def _prepared(
     user = find_user(config) if conversations else None
     if user is not None and user.interactive:
         config = config.model_copy(update={"max_concurrency": 1})
-    load_prices(config)
-    return PreparedEvaluation(config, target, version, plan, count, user)
+    Prices.load(Path(config.prices) if config.prices else None)  # refused now, if it is broken
+    return EvaluationContext(config, target, version, plan, count, user)
 
 
 def _check_same_kind(evaluation: EvaluationRecord, plan: RowPlan) -> None:
@@ -198,7 +181,7 @@ def _form(config: EvaluationConfig, target: Target) -> Form:
 
 
 def _check_takes_messages(profile: Profile) -> None:
-    declared = mapping(mapping(profile.schemas.inputs).get("properties"))
+    declared = as_dict(as_dict(profile.schemas.inputs).get("properties"))
     if declared and "messages" not in declared:
         raise InputError(
             f"'{profile.name}' takes no messages, so it cannot be evaluated as chat: leave out "

@@ -22,11 +22,12 @@ from pydantic import ValidationError
 
 from greenroom.agents import AgentStrategy, find_strategy
 from greenroom.benchmark import RunConfig, check_config
-from greenroom.benchmark.casting import check_cast, make_cast
+from greenroom.benchmark.context import check_models
 from greenroom.domains.tools import ToolInfo
 from greenroom.errors import GreenroomError, InputError
 from greenroom.integrations.tau_bench_agent import RunParts, RunStopped, Upstream, UpstreamAgent
 from greenroom.integrations.tau_bench_flags import parse_flags
+from greenroom.trials import open_models
 
 ALLOWED_STRATEGY = "tool-calling"
 """A strategy of Tau Bench's own, which its `run` lets pass."""
@@ -77,11 +78,11 @@ def play(flags: argparse.Namespace) -> Any:
     strategy.check(config.agent_options)
     flags.task_ids = config.task_ids
     _check_strategy(strategy)
-    check_cast(config, strategy)
+    check_models(config, strategy)
     its_config = _its_config(types.RunConfig, flags, strategy)
     with start_blocking_portal() as portal, ExitStack() as open_things:
-        parts = RunParts(strategy, config, make_cast(config, strategy), portal)
-        open_things.callback(portal.call, parts.cast.close)
+        parts = RunParts(strategy, config, open_models(config), portal)
+        open_things.callback(portal.call, parts.pool.close)
 
         def factory(tools_info: list[ToolInfo], wiki: str, config: Any) -> UpstreamAgent:
             return UpstreamAgent(

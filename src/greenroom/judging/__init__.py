@@ -7,46 +7,39 @@ from typing import TYPE_CHECKING
 from greenroom.util.imports import later
 
 if TYPE_CHECKING:
-    from greenroom.judging.config import JudgingConfig, check_judging_config
+    from greenroom.judging.config import JudgingConfig
     from greenroom.judging.faults import judge_episode
-    from greenroom.judging.records import FaultAuthor, FaultJudgement, FaultKind, FaultSummary
-    from greenroom.judging.run import failed_episodes, judge_episodes, policy_seen, summarise
-    from greenroom.judging.storage import judging_usage, load_judgements, save_judgements
+    from greenroom.judging.run import (
+        FaultSummary,
+        failed_episodes,
+        policy_seen,
+        run_judging,
+        start_judging,
+        summarise,
+    )
 
-# Who only reads options need not wait for what it takes to judge.
+# Reading the options of a judging needs none of the rest.
 __getattr__ = later(
     __name__,
     {
         "JudgingConfig": "config",
-        "check_judging_config": "config",
         "judge_episode": "faults",
-        "FaultAuthor": "records",
-        "FaultJudgement": "records",
-        "FaultKind": "records",
-        "FaultSummary": "records",
+        "FaultSummary": "run",
         "failed_episodes": "run",
-        "judge_episodes": "run",
         "policy_seen": "run",
+        "run_judging": "run",
+        "start_judging": "run",
         "summarise": "run",
-        "judging_usage": "storage",
-        "load_judgements": "storage",
-        "save_judgements": "storage",
     },
 )
 
 __all__ = [
-    "FaultAuthor",
-    "FaultJudgement",
-    "FaultKind",
     "FaultSummary",
     "JudgingConfig",
-    "check_judging_config",
     "failed_episodes",
     "judge_episode",
-    "judge_episodes",
-    "judging_usage",
-    "load_judgements",
     "policy_seen",
-    "save_judgements",
+    "run_judging",
+    "start_judging",
     "summarise",
 ]

@@ -1,32 +1,41 @@
-"""The configuration of a judging: the source of its options."""
+"""The configuration of a judging."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from greenroom.config import JudgeConfig, WorkConfig
-from greenroom.options import Count, Target, checked
+from greenroom.options import Count, Flag
+
+if TYPE_CHECKING:
+    from greenroom.models import ModelSettings
 
 
 class JudgingConfig(JudgeConfig, WorkConfig):
-    """The configuration of a judging of failed episodes."""
+    """Which model judges, and within which limits. All of it is kept with the judging."""
 
-    # Models are frozen, so that a narrower type is safe.
-    judge_model: str = Field(  # pyright: ignore[reportIncompatibleVariableOverride]
-        description="The model that judges."
+    judge_model: str = Field(description="The model that judges.")  # pyright: ignore[reportIncompatibleVariableOverride]
+    max_concurrency: Annotated[Count, Flag(on_resume=True)] = Field(
+        default=4, description="How many episodes at a time."
     )
-    max_concurrency: Count = Field(default=4, description="How many episodes at a time.")
     max_failures: Count | None = Field(
         default=None, description="Judge no more than this many failures."
     )
-    env: Target = Field(
-        default="retail", description="The domain of a result file: it tells which tools write."
-    )
 
+    @property
+    def judge(self) -> str:
+        """What the judge is recorded as."""
+        provider = self.judge_model_provider
+        return f"{provider}/{self.judge_model}" if provider else self.judge_model
 
-def check_judging_config(fields: Mapping[str, Any]) -> JudgingConfig:
-    """A configuration from what a person gave; what is wrong is told in a line."""
-    return checked(JudgingConfig, fields)
+    def model_settings(self) -> ModelSettings:
+        """The judge's model."""
+        from greenroom.models import ModelSettings
+
+        return ModelSettings(
+            model=self.judge_model,
+            provider=self.judge_model_provider,
+            api_base=self.judge_api_base,
+        )

@@ -8,12 +8,14 @@ from greenroom.reports.console import print_report
 from greenroom.reports.html import render_html
 from greenroom.reports.json_report import parse_report, render_json, report_schema
 from greenroom.reports.markdown import render_markdown
-from greenroom.reports.report import PublishedRow, Report
+from greenroom.reports.report import PublishedRow, RunReport
+from greenroom.reports.sections import Report
 from greenroom.reports.tau_bench import read_tau_bench, tau_bench_rows, write_tau_bench
 
 __all__ = [
     "PublishedRow",
     "Report",
+    "RunReport",
     "build_comparison",
     "build_report",
     "comparison_markdown",

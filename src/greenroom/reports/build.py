@@ -6,12 +6,15 @@ from collections.abc import Iterable
 
 from greenroom.analysis.errors import break_down
 from greenroom.analysis.metrics import measure_run
+from greenroom.analysis.slices import slice_run
+from greenroom.analysis.usage import total_usage, usage_by_purse
+from greenroom.reports.build_run import run_report
 from greenroom.reports.leaderboard import published_rows
-from greenroom.reports.report import Report
+from greenroom.reports.report import RunData, RunReport
 from greenroom.store import EpisodeRecord, RunRecord, Store
 
 
-def build_report(store: Store, run: RunRecord) -> Report:
+def build_report(store: Store, run: RunRecord, *, by: Iterable[str] = ()) -> RunReport:
     """Everything that is known of a run."""
     episodes = list(store.runs.results(run.id))
     metrics = measure_run(
@@ -21,19 +24,21 @@ def build_report(store: Store, run: RunRecord) -> Report:
         over=run.status != "running",
     )
     attempts = store.runs.attempts(run.id)
-    costs = [usage.cost for attempt in attempts for usage in attempt["usage"].values()]
-    known = [cost for cost in costs if cost is not None]
-    return Report(
+    wasted = usage_by_purse(attempt.usage for attempt in attempts)
+    data = RunData(
         run=run,
         metrics=metrics,
         errors=break_down(episodes),
         published=published_rows(run),
         episodes=episodes,
         attempts=len(attempts),
-        attempts_cost=sum(known) if known and len(known) == len(costs) else None,
+        attempts_cost=total_usage(wasted.values()).cost,
+        attempts_usage=wasted,
         agent_facts=_facts(episodes),
         agent_tallies=_tallies(episodes),
+        slices={one: slice_run(episodes, one) for one in by},
     )
+    return run_report(data)
 
 
 def _facts(episodes: Iterable[EpisodeRecord]) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from greenroom.reports import texts
+from greenroom.reports import run_words, texts
 from greenroom.reports.rows import (
     LEADERBOARD_KS,
     agent_facts,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from greenroom.analysis.figures import TaskFigures
-    from greenroom.reports.report import Report
+    from greenroom.reports.report import RunData as Report
 
 _MOST_TRIALS = 16
 WIDE = 100
@@ -98,11 +98,13 @@ class _Printer:
     def _header(self) -> None:
         report, run = self.report, self.report.run
         self._say(run.name, "bold")
-        self._say(texts.headline(report), "bold green" if report.metrics.with_result else "bold")
-        for note in texts.notes(report):
+        self._say(
+            run_words.headline(report), "bold green" if report.metrics.with_result else "bold"
+        )
+        for note in run_words.notes(report):
             self._say(note, "yellow")
-        self._say(f"Agent {texts.agent_label(report)}; {run.env}, split {run.task_split}")
-        self._say(f"Pack {texts.pack_label(report)}")
+        self._say(f"Agent {run_words.agent_label(report)}; {run.env}, split {run.task_split}")
+        self._say(f"Pack {run_words.pack_label(report)}")
         for label, value in agent_facts(report):
             self._say(f"{label[:1].upper()}{label[1:]}: {value}")
         status = "" if run.status == "complete" else f"; {run.status}"
@@ -158,7 +160,7 @@ class _Printer:
     def _figures(self) -> None:
         report, metrics = self.report, self.report.metrics
         headings = ["Figure", "Value", f"{100 * metrics.confidence:g} % interval"]
-        other, wide = texts.conventions_differ(metrics), self.console.width >= WIDE
+        other, wide = run_words.conventions_differ(metrics), self.console.width >= WIDE
         if other:
             headings.append("As failures*")
         table = self._table("Figures", [*headings, *(["Meaning"] if wide else [])])
@@ -171,8 +173,8 @@ class _Printer:
             table.add_row(*(self._text(cell) for cell in cells))
         self.console.print(table)
         if other:
-            self._say(f"* {texts.without_result(metrics)} counted as failures", "dim")
-        note = texts.interval_note(report)
+            self._say(f"* {run_words.without_result(metrics)} counted as failures", "dim")
+        note = run_words.interval_note(report)
         if note:
             self._say(note, "dim")
         self.console.print()

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from greenroom.reports import html_parts, html_tables, texts
 from greenroom.reports.html_data import task_scripts
 from greenroom.reports.html_markup import Markup, join, json_script
-from greenroom.reports.json_report import HALF_CHARACTER
+from greenroom.reports.plain import HALF_CHARACTER
 
 if TYPE_CHECKING:
-    from greenroom.reports.report import Report
+    from greenroom.reports.report import RunData as Report
 
 STYLES = ("base.css", "parts.css", "conversation.css")
 SCRIPTS = ("dom.js", "tables.js", "conversation.js", "page.js")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from collections.abc import Iterable
 from typing import Any, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -13,10 +11,11 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from greenroom.errors import DataError
-from greenroom.reports.report import REPORT_VERSION, Report
+from greenroom.reports.plain import HALF_CHARACTER, plain
+from greenroom.reports.report import RunReport
+from greenroom.reports.sections import REPORT_VERSION, Report
 
 SCHEMA_ID = f"urn:greenroom:report:{REPORT_VERSION}"
-HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 _KIND = "greenroom.run"
 
 
@@ -28,7 +27,7 @@ def render_json(report: Report) -> str:
     return HALF_CHARACTER.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
 
 
-def parse_report(text: str) -> Report:
+def parse_report(text: str) -> RunReport:
     """The report that was written as JSON; null figures come back as NaN."""
     try:
         value: Any = json.loads(text)
@@ -39,29 +38,16 @@ def parse_report(text: str) -> Report:
     data = cast("dict[str, Any]", value)
     _check_kind(data)
     try:
-        return Report.model_validate(_with_nan(Report, data))
+        return RunReport.model_validate(_with_nan(RunReport, data))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise DataError(f"This report cannot be read: {place}: {first['msg']}.") from error
 
 
-def plain(value: Any) -> Any:
-    """JSON for what JSON has no word for: null for NaN, texts for all else."""
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in cast("dict[Any, Any]", value).items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [plain(item) for item in cast("Iterable[Any]", value)]
-    return str(value)
-
-
 def report_schema() -> dict[str, Any]:
     """The JSON Schema of the report."""
-    schema = Report.model_json_schema(mode="serialization", schema_generator=_Schema)
+    schema = RunReport.model_json_schema(mode="serialization", schema_generator=_Schema)
     schema["properties"]["version"] = {"const": REPORT_VERSION, "title": "Version"}
     return {
         "$schema": GenerateJsonSchema.schema_dialect,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from greenroom.reports import texts
+from greenroom.reports import run_words, texts
 from greenroom.reports.rows import (
     LEADERBOARD_KS,
     agent_facts,
@@ -23,7 +23,7 @@ from greenroom.reports.rows import (
 
 if TYPE_CHECKING:
     from greenroom.analysis.figures import Diagnosis, TaskFigures
-    from greenroom.reports.report import Report
+    from greenroom.reports.report import RunData as Report
 
 WORST = 10
 MOST_TASKS = 120
@@ -38,12 +38,12 @@ def render_markdown(report: Report) -> str:
     """The report with its headline first and its details folded."""
     parts = [
         f"# {escape(report.run.name)}",
-        f"**{escape(texts.headline(report))}**",
-        *(f"> {escape(note)}" for note in texts.notes(report)),
+        f"**{escape(run_words.headline(report))}**",
+        *(f"> {escape(note)}" for note in run_words.notes(report)),
         _about(report),
         "## Figures",
         _figures(report),
-        escape(texts.interval_note(report)),
+        escape(run_words.interval_note(report)),
         "## Leaderboard",
         _leaderboard(report),
         "## Outcomes",
@@ -81,9 +81,9 @@ def _table(headings: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1
 def _about(report: Report) -> str:
     run = report.run
     facts = [
-        ("Agent", texts.agent_label(report)),
+        ("Agent", run_words.agent_label(report)),
         ("Environment", f"{run.env}, split {run.task_split}"),
-        ("Pack", texts.pack_label(report)),
+        ("Pack", run_words.pack_label(report)),
         ("Played", texts.date_text(run.created_at)),
         ("Greenroom", run.greenroom_version),
         *((f"{label[:1].upper()}{label[1:]}", value) for label, value in agent_facts(report)),
@@ -97,9 +97,9 @@ def _figures(report: Report) -> str:
     figures = [*pass_figures(report), *other_figures(report)]
     level = f"{100 * report.metrics.confidence:g} % interval"
     headings = ["Figure", "Meaning", "Value", level]
-    other = texts.conventions_differ(report.metrics)
+    other = run_words.conventions_differ(report.metrics)
     if other:
-        headings.append(f"If {texts.without_result(report.metrics)} count as failures")
+        headings.append(f"If {run_words.without_result(report.metrics)} count as failures")
     rows: list[list[str]] = []
     for figure in figures:
         row = [figure.label, figure.meaning, figure.value, figure.interval or ""]

@@ -1,4 +1,4 @@
-"""Calling a workflow behind an address, whichever interface it has."""
+"""Calling a workflow behind an address, whatever its interface."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from greenroom.errors import InputError
 from greenroom.messages import messages_of
 from greenroom.models.retries import RetryPolicy
-from greenroom.util.json_values import decoded, mapping
-from greenroom.workflows.call.calls import (
+from greenroom.util.json_values import as_dict, decoded
+from greenroom.workflows.call.connection import TIMEOUT, Connection, redirected
+from greenroom.workflows.call.streams import STREAMS, StreamedAnswer, read_frames
+from greenroom.workflows.call.wires import EnvelopeWire, OpenAIWire, PlainWire, Wire
+from greenroom.workflows.calls import (
     Answer,
     Call,
     CallError,
@@ -20,12 +24,7 @@ from greenroom.workflows.call.calls import (
     Profile,
     WorkflowUnavailable,
 )
-from greenroom.workflows.call.connection import TIMEOUT, Connection, redirected
-from greenroom.workflows.call.frames import STREAMS, read_frames
-from greenroom.workflows.call.openai_client import OpenAIWire
-from greenroom.workflows.call.streams import StreamedAnswer
-from greenroom.workflows.call.wires import EnvelopeWire, PlainWire, Reading, Wire
-from greenroom.workflows.declare.usage import Usage
+from greenroom.workflows.usage import ReportedUsage
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -38,11 +37,11 @@ _COST_HEADER = "x-litellm-response-cost"
 
 
 class WorkflowClient:
-    """A Target behind an address; its connections are used again and again.
+    """A Target behind an address; it reuses its connections.
 
-    A call that fails before the server can have run it, or that the server is too busy for (429,
-    503), is made again: as often as `retry` says, and not before the server wants it. Any other
-    failure is raised: whether the workflow had begun is not known.
+    A call is made again, as often as `retry` says, if it failed before the server could run it or
+    if the server is too busy (429, 503). Any other failure is raised, because the workflow may
+    already have started.
     """
 
     def __init__(
@@ -56,30 +55,26 @@ class WorkflowClient:
     ) -> None:
         self._profile = profile
         self._wire = wire or wire_for(profile)
-        # Whether the form of the body is known to be the right one.
+        # Whether the server is known to take this format.
         self._settled = wire is not None
         self._connection = Connection(profile.address, token=token, timeout=timeout, retry=retry)
 
     @property
     def profile(self) -> Profile:
-        """What is known of the workflow."""
         return self._profile
 
     async def call(self, call: Call) -> Answer:
-        """Its answer; raises a CallError where there is none."""
         answer: Answer | None = None
         async for event in self._exchange(call, streamed=False):
             if event.kind == "end":
                 answer = event.data
-        assert answer is not None  # an exchange ends with one, or raises
+        assert answer is not None  # an exchange ends with an answer, or raises
         return answer
 
     def stream(self, call: Call) -> AsyncIterator[Event]:
-        """Its answer in pieces, the last of them the whole."""
         return self._exchange(call, streamed=True)
 
     async def close(self) -> None:
-        """Let go of the connections."""
         await self._connection.close()
 
     async def __aenter__(self) -> Self:
@@ -93,43 +88,33 @@ class WorkflowClient:
         async with self._answered(call, streamed) as response:
             headers = response.headers
             if response.content_type in STREAMS:
-                told = StreamedAnswer(self._profile.is_chat)
+                streamed_answer = StreamedAnswer(self._profile.is_chat)
                 with self._named_failures():
                     frames = read_frames(response.content.iter_any(), response.content_type)
                     async for frame in frames:
-                        for event in told.take(frame):
+                        for event in streamed_answer.take(frame):
                             yield event
-                    for event in told.close():
+                    for event in streamed_answer.close():
                         yield event
-                reading = Reading(
-                    outputs=told.outputs,
-                    usage=told.usage,
-                    session_id=told.session_id,
-                    trace_id=told.trace_id,
-                )
+                answer = streamed_answer.answer
             else:
                 content = await response.read()
                 with self._named_failures():
-                    reading = self._read(content, response.content_type)
-                for event in self._whole(reading):
+                    answer = self._read(content, response.content_type)
+                for event in self._whole(answer):
                     yield event
-        usage = reading.usage
-        yield Event(
-            kind="end",
-            data=Answer(
-                outputs=reading.outputs,
-                session_id=reading.session_id or headers.get("x-ag-session-id") or call.session_id,
-                trace_id=reading.trace_id or headers.get("x-ag-trace-id"),
-                seconds=time.perf_counter() - began,
-                prompt_tokens=usage.prompt_tokens,
-                completion_tokens=usage.completion_tokens,
-                cost=_cost(usage, headers.get(_COST_HEADER)),
-            ),
+        answer = replace(
+            answer,
+            session_id=answer.session_id or headers.get("x-ag-session-id") or call.session_id,
+            trace_id=answer.trace_id or headers.get("x-ag-trace-id"),
+            seconds=time.perf_counter() - began,
+            cost=_cost(answer.cost, headers.get(_COST_HEADER)),
         )
+        yield Event(kind="end", data=answer)
 
     @asynccontextmanager
     async def _answered(self, call: Call, streamed: bool) -> AsyncGenerator[ClientResponse]:
-        """A response that holds an answer; raises where it holds an error."""
+        """A response that holds an answer; raises if it holds an error."""
         async with self._posted(self._wire, call, streamed) as response:
             if response.status < _FIRST_REDIRECT:
                 self._settled = True
@@ -138,7 +123,7 @@ class WorkflowClient:
             status, headers, content = response.status, response.headers, await response.read()
         if status < _FIRST_ERROR:
             raise redirected(self._wire.url, headers.get("Location"))
-        if other := self._other_form(status, content):
+        if other := self._other_wire(status, content):
             async with self._posted(other, call, streamed) as response:
                 if response.status < _FIRST_REDIRECT:
                     self._wire, self._settled = other, True
@@ -152,7 +137,7 @@ class WorkflowClient:
     ) -> AsyncGenerator[ClientResponse]:
         if call.session_id is not None and not _SESSION.fullmatch(call.session_id):
             raise InputError(
-                f"A session's id has 1 to 256 printable ASCII characters and no spaces, unlike "
+                f"A session id has 1 to 256 printable ASCII characters and no spaces, unlike "
                 f"{call.session_id!r}."
             )
         headers = {"x-ag-session-id": call.session_id, "traceparent": call.traceparent}
@@ -165,34 +150,35 @@ class WorkflowClient:
         ) as response:
             yield response
 
-    def _other_form(self, status: int, content: bytes) -> Wire | None:
-        """The plain form, where an envelope was refused before anything was run."""
+    def _other_wire(self, status: int, content: bytes) -> Wire | None:
+        """The plain format, if the server refused an envelope before running anything."""
         if self._settled or status not in _REFUSED_BODIES:
             return None
         if not isinstance(self._wire, EnvelopeWire) or _ran(content):
             return None
         return PlainWire(self._wire.url)
 
-    def _read(self, content: bytes, content_type: str) -> Reading:
+    def _read(self, content: bytes, content_type: str) -> Answer:
         if content_type == "text/plain":
-            return Reading(outputs=content.decode("utf-8", "replace"))
+            return Answer(outputs=content.decode("utf-8", "replace"))
         try:
-            answer = decoded(content)
+            body = decoded(content)
         except ValueError:
-            raise WorkflowUnavailable("its answer is not JSON, or not all of it") from None
-        return self._wire.read(answer)
+            raise WorkflowUnavailable("its answer is not JSON, or incomplete") from None
+        return self._wire.read(body)
 
-    def _whole(self, reading: Reading) -> Generator[Event]:
-        """The events of an answer that came at once."""
+    def _whole(self, answer: Answer) -> Generator[Event]:
+        """The events of an answer that was not streamed."""
         if self._profile.is_chat:
-            for message in messages_of(reading.outputs) or []:
+            for message in messages_of(answer.outputs) or []:
                 yield Event(kind="message", data=message)
-        if reading.usage != Usage():
-            yield Event(kind="usage", data=reading.usage.to_json())
+        usage = ReportedUsage(answer.prompt_tokens, answer.completion_tokens, answer.cost)
+        if usage != ReportedUsage():
+            yield Event(kind="usage", data=usage.to_json())
 
     @contextmanager
     def _named_failures(self) -> Generator[None]:
-        """Failures that are told within an answer say where they come from."""
+        """Name the address in failures that an answer reports."""
         try:
             yield
         except CallError as error:
@@ -207,7 +193,7 @@ class WorkflowClient:
 
 
 def wire_for(profile: Profile) -> Wire:
-    """The form in which a workflow is called, as far as its profile tells it."""
+    """The wire format for a workflow, by its profile."""
     address, _, model = profile.address.partition("#")
     match profile.interface:
         case "openai":
@@ -219,20 +205,17 @@ def wire_for(profile: Profile) -> Wire:
 
 
 def _ran(content: bytes) -> bool:
-    """Whether an error comes from the workflow itself: Agenta puts it into an envelope."""
+    """Whether the workflow itself failed: Agenta puts its errors into an envelope."""
     try:
-        return "status" in mapping(decoded(content))
+        return "status" in as_dict(decoded(content))
     except ValueError:
         return False
 
 
-def _cost(usage: Usage, told: str | None) -> float | None:
-    if usage.cost is not None or not told:
-        return usage.cost
+def _cost(cost: float | None, header: str | None) -> float | None:
+    if cost is not None or not header:
+        return cost
     try:
-        return float(told)
+        return float(header)
     except ValueError:
         return None
-
-
-__all__ = ["WorkflowClient", "wire_for"]

@@ -1,0 +1,81 @@
+"""Talking to a workflow turn by turn."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, cast
+from uuid import uuid4
+
+import orjson
+
+from greenroom.messages import messages_of
+from greenroom.workflows.calls import Answer, Call, Event, Target
+
+
+def new_session() -> str:
+    """An id that no other session has."""
+    return uuid4().hex
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The inputs of a call, messages included, and its answer."""
+
+    inputs: dict[str, Any]
+    answer: Answer
+
+
+@dataclass
+class ChatSession:
+    """What was said so far. A turn that fails or is cancelled is not kept."""
+
+    target: Target
+    inputs: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Variables that are sent with the messages."""
+    parameters: dict[str, Any] | None = None
+    session_id: str = field(default_factory=new_session)
+    messages: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    turns: list[Turn] = field(default_factory=list[Turn])
+
+    async def say(self, text: str) -> AsyncGenerator[Event]:
+        """Send a user message: the events of the answer."""
+        sent = [*self.messages, {"role": "user", "content": text}]
+        repeated = 0
+        async with aclosing(self._asked({**self.inputs, "messages": sent})) as events:
+            async for event in events:
+                if event.kind == "message" and event.data in sent[repeated : repeated + 1]:
+                    # Some workflows answer with the whole history: skip what is known.
+                    repeated += 1
+                    continue
+                if event.kind == "end":
+                    self.messages = _continued(sent, event.data.outputs)
+                yield event
+
+    async def ask(self, inputs: dict[str, Any]) -> AsyncGenerator[Event]:
+        """Call a workflow that does not chat; the messages stay as they are."""
+        async with aclosing(self._asked({**self.inputs, **inputs})) as events:
+            async for event in events:
+                yield event
+
+    def reset(self) -> None:
+        """Forget everything and start another session."""
+        self.messages, self.turns, self.session_id = [], [], new_session()
+
+    async def _asked(self, inputs: dict[str, Any]) -> AsyncGenerator[Event]:
+        call = Call(inputs=inputs, parameters=self.parameters, session_id=self.session_id)
+        events = cast("AsyncGenerator[Event]", self.target.stream(call))
+        async with aclosing(events):
+            async for event in events:
+                if event.kind == "end":
+                    self.turns.append(Turn(inputs, event.data))
+                yield event
+
+
+def _continued(sent: list[dict[str, Any]], outputs: Any) -> list[dict[str, Any]]:
+    said = messages_of(outputs)
+    if said is None:
+        text = orjson.dumps(outputs).decode()
+        return [*sent, {"role": "assistant", "content": text}]
+    return said if said[: len(sent)] == sent else [*sent, *said]

@@ -1,0 +1,163 @@
+"""The vocabulary of calls: what goes in, what comes out, what is known beforehand, what fails.
+
+A workflow in this process and one behind an address are called in the same way: both are a Target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+
+from greenroom.errors import GreenroomError
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+IS_CHAT = "is_chat"
+"""The flag that makes a workflow a chat workflow."""
+
+MESSAGES = "messages"
+"""The input that holds the message history."""
+
+SERVER_ERROR = 500
+UNPROCESSABLE = 422
+
+
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """One call of a workflow."""
+
+    inputs: dict[str, Any] = field(default_factory=dict[str, Any])
+    """The variables by name; for a chat workflow `messages` is among them."""
+    parameters: dict[str, Any] | None = None
+    """Configuration that differs from the workflow's defaults."""
+    session_id: str | None = None
+    new_session: bool = False
+    """The server made the session id, because the caller gave none."""
+    tools: list[dict[str, Any]] | None = None
+    """Tools that the caller will run, for workflows that take them (OpenAI's shape)."""
+    traceparent: str | None = None
+
+    @property
+    def messages(self) -> list[dict[str, Any]] | None:
+        """The message history, if there is one."""
+        return self.inputs.get(MESSAGES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a workflow returned, unchanged, and what it used."""
+
+    outputs: Any
+    session_id: str | None = None
+    trace_id: str | None = None
+    seconds: float = 0.0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: float | None = None
+    """US dollars; None if unknown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """A piece of a streamed answer.
+
+    `delta` carries text; `message` a whole message (the end of one that came in deltas, or one that
+    was not streamed); `tool_call` and `tool_result` what the workflow does on the way; `usage`
+    tokens; `end` the answer as a whole.
+    """
+
+    kind: Literal["delta", "message", "tool_call", "tool_result", "usage", "end"]
+    text: str = ""
+    data: Any = None
+    """The message, the call, the result, the usage; for `end` the Answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schemas:
+    """JSON schemas of a workflow's inputs, parameters and outputs; None if unknown."""
+
+    inputs: dict[str, Any] | None = None
+    parameters: dict[str, Any] | None = None
+    outputs: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """What is known of a workflow before it is called."""
+
+    name: str
+    is_chat: bool
+    flags: dict[str, Any] = field(default_factory=dict[str, Any])
+    schemas: Schemas = field(default_factory=Schemas)
+    parameters: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Default configuration."""
+    description: str = ""
+    address: str = ""
+    """Where it was found: an address, or file.py:name."""
+    interface: Literal["local", "invoke", "run", "test", "openai"] = "local"
+    """How it is called."""
+    decided_by: str = "declared"
+    """What says whether it is a chat workflow, in words."""
+
+
+class Target(Protocol):
+    """A workflow that can be called, wherever it runs."""
+
+    @property
+    def profile(self) -> Profile:
+        """What is known of it."""
+        ...
+
+    async def call(self, call: Call) -> Answer:
+        """Its answer; raises a CallError if there is none."""
+        ...
+
+    def stream(self, call: Call) -> AsyncIterator[Event]:
+        """Its answer in pieces; the last one is the whole answer."""
+        ...
+
+    async def close(self) -> None:
+        """Close its connections."""
+        ...
+
+
+class CallError(GreenroomError):
+    """A call gave no answer; the text says why, for people."""
+
+    def __init__(self, message: str, *, status: int | None = None, kind: str = "") -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        """The name of the exception in the workflow, if known."""
+
+
+class WorkflowUnavailable(CallError):
+    """The network or the server failed: worth another try."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a call; `where` lists the keys and positions that lead there."""
+
+    where: tuple[str | int, ...]
+    text: str
+    kind: str = "value_error"
+
+    def __str__(self) -> str:
+        return f"{'.'.join(map(str, self.where))}: {self.text}"
+
+
+class InvalidCall(CallError):
+    """A call with missing inputs or parameters, or with values of a wrong type."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("; ".join(map(str, problems)), status=UNPROCESSABLE, kind="InvalidCall")
+        self.problems = tuple(problems)
+
+    @classmethod
+    def of(cls, error: ValidationError, *where: str | int) -> Self:
+        """What pydantic found wrong with the value at a place."""
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        return cls([Problem((*where, *one["loc"]), one["msg"], one["type"]) for one in found])

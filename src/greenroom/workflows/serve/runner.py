@@ -1,0 +1,139 @@
+"""Running calls of a workflow within the limits of a server; failures are logged."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from typing import Protocol
+
+import anyio
+
+from greenroom.errors import redacted
+from greenroom.workflows.call.local import LocalTarget
+from greenroom.workflows.calls import SERVER_ERROR, Answer, Call, CallError, Event
+from greenroom.workflows.declare.workflow import Workflow
+from greenroom.workflows.serve.disconnect import cancel_on_disconnect
+from greenroom.workflows.serve.exchange import (
+    ClientDisconnected,
+    Exchange,
+    Headers,
+    Receive,
+    Refusal,
+    Scope,
+    Send,
+)
+from greenroom.workflows.serve.limits import Slots
+
+_CLIENT_ERROR = 400
+_LAST_STATUS = 599
+
+log = logging.getLogger("greenroom.serve")
+
+
+class Writer(Protocol):
+    """Writes a streamed answer in one form."""
+
+    content_type: bytes
+
+    def frames(self, event: Event) -> bytes:
+        """An event on the wire; empty if it is not sent."""
+        ...
+
+    def failed(self, error: CallError) -> bytes:
+        """The error and the end of the stream."""
+        ...
+
+
+class CallRunner:
+    """A workflow, and the limits that it shares with the others of its server."""
+
+    def __init__(
+        self, workflow: Workflow, *, max_body: int, slots: Slots, threads: anyio.CapacityLimiter
+    ) -> None:
+        self.workflow = workflow
+        self.max_body = max_body
+        self._slots = slots
+        self._target = LocalTarget(workflow, threads=threads)
+
+    async def answer(self, exchange: Exchange, call: Call) -> Answer:
+        """The answer to a call; raises a CallError if there is none."""
+        with self._slots.one():
+            try:
+                return await cancel_on_disconnect(exchange.receive, self._target.call(call))
+            except CallError as error:
+                self._log(error)
+                raise
+
+    async def stream(
+        self, exchange: Exchange, call: Call, writer: Writer, headers: Headers
+    ) -> None:
+        """Send the answer in pieces; raises a CallError as long as nothing was sent."""
+        with self._slots.one():
+            work = self._stream(exchange, call, writer, headers)
+            await cancel_on_disconnect(exchange.receive, work)
+
+    async def _stream(
+        self, exchange: Exchange, call: Call, writer: Writer, headers: Headers
+    ) -> None:
+        try:
+            async with aclosing(self._target.stream(call)) as events:
+                async for event in events:
+                    frames = writer.frames(event)
+                    if frames and not exchange.started:
+                        await exchange.begin(writer.content_type, headers)
+                    if frames:
+                        await exchange.piece(frames)
+        except CallError as error:
+            self._log(error)
+            if not exchange.started:
+                raise
+            await exchange.piece(writer.failed(error))
+        await exchange.end()
+
+    def _log(self, error: CallError) -> None:
+        if error_status(error) < SERVER_ERROR:
+            return
+        lines = "".join(traceback.format_exception(error.__cause__ or error)).rstrip()
+        log.error("The workflow '%s' failed.\n%s", self.workflow.name, redacted(lines))
+
+
+class Endpoint:
+    """An ASGI application for one path: refusals become answers."""
+
+    def __init__(
+        self,
+        handle: Callable[[Exchange], Awaitable[None]],
+        *,
+        shape: Callable[[Refusal], Refusal] = lambda refusal: refusal,
+    ) -> None:
+        self._handle = handle
+        self._shape = shape
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; drop the answer of a disconnected client."""
+        exchange = Exchange(scope, receive, send)
+        try:
+            await self._handle(exchange)
+        except Refusal as refusal:
+            shaped = self._shape(refusal)
+            await exchange.answer(shaped.status, shaped.body, shaped.headers)
+        except ClientDisconnected:
+            return
+        except asyncio.CancelledError:
+            # The server stops, and its grace period is over.
+            if not exchange.started:
+                await exchange.answer(503, {"detail": "The server has been stopped."})
+
+
+def error_status(error: CallError) -> int:
+    """The HTTP status of an error: its own if it is one of HTTP's errors, else 500."""
+    status = error.status or SERVER_ERROR
+    return status if _CLIENT_ERROR <= status <= _LAST_STATUS else SERVER_ERROR
+
+
+def error_text(error: CallError) -> str:
+    """The text of an error for clients, without secrets."""
+    return redacted(str(error))

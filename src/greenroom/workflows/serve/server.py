@@ -1,0 +1,121 @@
+"""Running a server: beside a program, or until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
+from importlib.util import find_spec
+
+import anyio
+import uvicorn
+from anyio.from_thread import start_blocking_portal
+from fastapi import FastAPI
+
+from greenroom.errors import InputError
+from greenroom.util.hosts import LOOPBACK, address_of
+
+_BACKLOG = 2048
+_SECONDS_TO_END = 3
+_LOOP = {"use_uvloop": find_spec("uvloop") is not None}  # there is none for Windows
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server without its signal handlers."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+@asynccontextmanager
+async def served(app: FastAPI, *, host: str = LOOPBACK, port: int = 0) -> AsyncGenerator[str]:
+    """Serve while the block runs; gives the address. Port 0 takes any free port."""
+    listening = _listening(host, port)
+    address = address_of(host, int(listening.getsockname()[1]))
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws="none",
+        backlog=_BACKLOG,
+        timeout_graceful_shutdown=_SECONDS_TO_END,
+    )
+    server = _Server(config)
+    running = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        ready = asyncio.create_task(server.ready.wait())
+        await asyncio.wait({running, ready}, return_when=asyncio.FIRST_COMPLETED)
+        ready.cancel()
+        if running.done():
+            await running
+        yield address
+    finally:
+        server.should_exit = True
+        await asyncio.gather(running, return_exceptions=True)
+        listening.close()
+
+
+@contextmanager
+def running_app(app: FastAPI, *, host: str = LOOPBACK, port: int = 0) -> Generator[str]:
+    """The same from plain code: the server runs in a thread of its own."""
+    with (
+        start_blocking_portal(backend_options=_LOOP) as portal,
+        portal.wrap_async_context_manager(served(app, host=host, port=port)) as address,
+    ):
+        yield address
+
+
+def serve_until_stopped(
+    app: FastAPI,
+    *,
+    host: str,
+    port: int,
+    announce: Callable[[str], object],
+    within: AbstractAsyncContextManager[object] | None = None,
+) -> None:
+    """Serve until Ctrl-C or SIGTERM, within a context; `announce` gets the address."""
+
+    async def serve() -> None:
+        end, loop = asyncio.Event(), asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError):  # Windows has no signal handlers: Ctrl-C raises
+                loop.add_signal_handler(number, end.set)
+        async with within or nullcontext(), served(app, host=host, port=port) as address:
+            announce(address)
+            await end.wait()
+
+    anyio.run(serve, backend_options=_LOOP)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise InputError(
+            f"Port {port} of {host} cannot be used ({error.strerror or error}): pass another "
+            "--port, or 0 for any free one."
+        ) from error
+    listening.setblocking(False)
+    return listening
