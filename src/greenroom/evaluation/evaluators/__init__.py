@@ -10,7 +10,6 @@ from greenroom.evaluation.evaluators.registry import (
     load_kind,
     make_evaluator,
     make_evaluators,
-    settings_of,
 )
 from greenroom.evaluation.evaluators.specs import EvaluatorSpec, parse_spec
 from greenroom.evaluation.evaluators.types import (
@@ -96,7 +95,6 @@ __all__ = [
     "regex",
     "role_order",
     "semantic_similarity",
-    "settings_of",
     "starts_with",
     "verdict",
 ]

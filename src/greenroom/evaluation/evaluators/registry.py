@@ -114,8 +114,3 @@ def make_evaluators(
                 f"such as my_{spec.name}={spec.name}."
             )
     return [make_evaluator(spec, models=models) for spec in specs]
-
-
-def settings_of(kind: EvaluatorKind) -> dict[str, str]:
-    """The settings that a kind of evaluator takes, each with what it means."""
-    return {name: info.description or "" for name, info in kind.settings.model_fields.items()}
