@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP := $(BIN)/python tools/install.py -c constraints.txt
 AGENTA := .venv-agenta
 
 .PHONY: help demo test check bench docs clean
@@ -43,7 +43,7 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
-	@echo "Installing greenroom ..."
+	@echo "Installing greenroom and what it needs (about 170 MB) ..."
 	@$(PIP) -e .
 	@touch $@
 
@@ -59,5 +59,5 @@ $(AGENTA)/.ready: constraints-agenta.txt
 	@sh tools/need-python "$(PYTHON)"
 	@echo "Installing Agenta's SDK for the tests of working together ..."
 	@$(PYTHON) -m venv $(AGENTA)
-	@$(AGENTA)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-agenta.txt agenta uvicorn
+	@$(AGENTA)/bin/python tools/install.py -c constraints-agenta.txt agenta uvicorn
 	@touch $@

@@ -14,7 +14,7 @@ import anyio
 
 from benchmarks.measures import Measure, allocated_megabytes, cpu_seconds, retail_domain
 from greenroom.agents import find_strategy
-from greenroom.benchmark import play_episode
+from greenroom.benchmark import RunContext, play_episode
 from greenroom.canonical import canonical_text
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment
@@ -76,9 +76,9 @@ def _both_passes(domain: Domain, tasks: range) -> tuple[float, float]:
 
 
 async def _oracle_episodes(domain: Domain, tasks: range) -> None:
-    strategy = find_strategy("oracle")
+    context = RunContext(domain, find_strategy("oracle"))
     for index in tasks:
-        episode = await play_episode(domain, strategy, index)
+        episode = await play_episode(context, index)
         assert episode.reward == 1.0, f"the oracle failed task {index}"
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from benchmarks import __main__ as bench
 from benchmarks.measures import Measure
+from tools import install
 
 from tests.conftest import ROOT
 
@@ -82,3 +84,71 @@ def test_no_lock_file_is_kept() -> None:
     files = listed.stdout.splitlines()
     assert "pyproject.toml" in files
     assert not [name for name in files if name.endswith((".lock", "package-lock.json"))]
+
+
+HEAVY = ("litellm", "mcp", "scipy", "fastapi", "aiohttp", "numpy")
+
+
+def without_extras(*commands: list[str]) -> subprocess.CompletedProcess[str]:
+    """Commands in a process that cannot import what `pip install greenroom` leaves out."""
+    code = (
+        "import sys\n"
+        "sys.modules.update(dict.fromkeys(('litellm', 'mcp', 'scipy')))\n"
+        "from greenroom.cli.app import run_command\n"
+        f"statuses = [run_command(command) for command in {commands!r}]\n"
+        f"print(statuses, [name for name in {HEAVY!r} if sys.modules.get(name)], file=sys.stderr)\n"
+    )
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+
+def test_the_first_hour_needs_no_extra() -> None:
+    run = ["run", "--task-ids", "1", "2", "3", "--num-trials", "2", "--agent-strategy"]
+    played = without_extras(
+        [*run, "synthetic", "--name", "a"], [*run, "oracle", "--name", "b"], ["compare", "a", "b"]
+    )
+    assert "[0, 0, 0] ['numpy']" in played.stderr
+    assert "b against a" in played.stdout
+    # Reading results waits for nothing but the store, and for numbers where there are any.
+    explained = without_extras(["errors", "a"])
+    assert explained.stderr.splitlines()[-1] == "[0] []"
+    reported = without_extras(["runs", "report", "a"])
+    assert reported.stderr.splitlines()[-1] == "[0] ['numpy']"
+    other = without_extras(["run", "--model", "anthropic/x", "--agent-strategy", "act"])
+    assert "pip install 'greenroom[litellm]'" in other.stderr
+    assert other.stderr.splitlines()[-1].startswith("[2]")
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        (
+            "Downloading numpy-2.4.6-cp311-cp311-linux_x86_64.whl (16.9 MB)",
+            "  numpy 2.4.6 (16.9 MB)",
+        ),
+        ("Using cached rich-15.0.0-py3-none-any.whl (310 kB)", "  rich 15.0.0 (310 kB)"),
+        ("Processing /wheels/rich-15.0.0-py3-none-any.whl", "  rich 15.0.0"),
+        ("Installing collected packages: rich, numpy", "  unpacking 2 packages ..."),
+        ("  Downloading numpy-2.4.6-cp311-cp311-linux_x86_64.whl.metadata (62 kB)", None),
+        ("Requirement already satisfied: rich", None),
+    ],
+)
+def test_installing_shows_each_package(line: str, shown: str | None) -> None:
+    assert install.step(line) == shown
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_what_pip_said_is_shown_if_it_fails(
+    status: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    fake = tmp_path / "python3"
+    words = "Using cached rich-15.0.0-py3-none-any.whl (310 kB)"
+    fake.write_text(f'#!/bin/sh\necho "{words}"\necho "args: $*" >&2\nexit {status}\n')
+    fake.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(fake))
+    assert install.main(["-e", "."]) == status
+    out, err = capsys.readouterr()
+    assert out == "  rich 15.0.0 (310 kB)\n"
+    assert ("-m pip install" in err and "-e ." in err) == (status != 0)

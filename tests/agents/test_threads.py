@@ -15,7 +15,7 @@ import pytest
 
 from greenroom.agents import AgentContext, AgentStrategy, Stage
 from greenroom.agents.threads import Interrupted, ThreadModel, ThreadStage, play_in_thread
-from greenroom.benchmark import Episode, play_episode
+from greenroom.benchmark import Episode, RunConfig, RunContext, play_episode
 from greenroom.domains.actions import Action, respond
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment
@@ -58,13 +58,9 @@ async def played(
     def create(context: AgentContext) -> ThreadAgent:
         return ThreadAgent(play, model)
 
-    return await play_episode(
-        domain or small_domain(),
-        AgentStrategy("threaded", create),
-        0,
-        max_steps=max_steps,
-        max_seconds=max_seconds,
-    )
+    config = RunConfig(max_num_steps=max_steps, max_episode_seconds=max_seconds)
+    context = RunContext(domain or small_domain(), AgentStrategy("threaded", create), config)
+    return await play_episode(context, 0)
 
 
 @dataclass

@@ -16,9 +16,9 @@ import pytest
 from aiohttp import web
 
 from greenroom.benchmark import check_config, play_run, reopen_run, start_run
-from greenroom.benchmark.runner import spent_so_far
 from greenroom.models import BudgetExhausted
 from greenroom.store import RunRecord, Store, Usage, open_store
+from tests.benchmark.spending import spent_so_far
 from tests.models.stub_server import answer_body, running_stub
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -39,7 +39,7 @@ def anyio_backend() -> str:
 def own_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     monkeypatch.setattr("greenroom.models.retries.BASE_SECONDS", 0.001)
-    monkeypatch.setattr("greenroom.benchmark.runner._FIRST_WAIT_SECONDS", 0.001)
+    monkeypatch.setattr("greenroom.trials.engine._FIRST_WAIT_SECONDS", 0.001)
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ async def play(store: Store, fields: dict[str, Any]) -> RunRecord:
 def used(store: Store, run: RunRecord, purse: str) -> list[Usage]:
     """What a purse holds in every record, attempts that came to nothing included."""
     found = [record.usage.get(purse) for record in store.runs.results(run.id)]
-    found += [row["usage"].get(purse) for row in store.runs.attempts(run.id)]
+    found += [row.usage.get(purse) for row in store.runs.attempts(run.id)]
     return [usage for usage in found if usage is not None]
 
 
@@ -248,8 +248,8 @@ async def test_attempts_that_break_are_paid_for(kept: Store, tmp_path: Path) -> 
     attempts = kept.runs.attempts(run.id)
     assert run.status == "complete"
     assert attempts
-    assert all("gave no usable answer after 1 retry" in row["error"] for row in attempts)
-    assert sum(usage.cost or 0.0 for row in attempts for usage in row["usage"].values()) > 0
+    assert all("gave no usable answer after 1 retry" in row.error for row in attempts)
+    assert sum(usage.cost or 0.0 for row in attempts for usage in row.usage.values()) > 0
     for purse, rates in RATES.items():
         usages = used(kept, run, purse)
         assert tokens_of(usages) == provider.books(purse)
@@ -270,7 +270,7 @@ async def test_what_a_stopped_run_has_cost_is_in_its_attempts(kept: Store, tmp_p
         with pytest.raises(BudgetExhausted):
             await play_run(kept, run, prepared)
         (attempt,) = kept.runs.attempts(run.id)
-        assert (attempt["task_index"], attempt["error"]) == (2, "interrupted")
+        assert (attempt.key, attempt.error) == ((2, 0), "interrupted")
         assert kept.runs.finished(run.id) == {(0, 0), (1, 0)}
         _check_total(kept, run, provider)
         assert limit <= spent_so_far(kept, run)[0] < costs[0] + costs[1] + costs[2]
@@ -297,7 +297,7 @@ async def test_a_cancelled_run_has_paid_for_what_was_answered(kept: Store, tmp_p
             await play_run(kept, run, prepared)
     assert scope.cancelled_caught
     (attempt,) = kept.runs.attempts(run.id)
-    assert attempt["error"] == "interrupted"
+    assert attempt.error == "interrupted"
     _check_total(kept, run, provider)
 
 

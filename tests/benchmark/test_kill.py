@@ -15,7 +15,7 @@ import pytest
 from greenroom.analysis.metrics import measure_run
 from greenroom.benchmark import check_config, play_run, start_run
 from greenroom.errors import UnknownName
-from greenroom.store import EpisodeKey, Store
+from greenroom.store import CellKey, Store
 from tests.benchmark import victim
 from tests.conftest import ROOT
 
@@ -27,7 +27,7 @@ KILLS = 20
 def test_killed_twenty_times(store: Store, tmp_path: Path) -> None:
     draw = random.Random(11)
     kills = 0
-    safe: set[EpisodeKey] = set()
+    safe: set[CellKey] = set()
     while kills < KILLS:
         log = tmp_path / f"log-{kills}"
         process = subprocess.Popen([sys.executable, "-m", "tests.benchmark.victim", log], cwd=ROOT)
@@ -59,14 +59,14 @@ def _wait_for_work(log: Path, process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.005)
 
 
-def _begun(log: Path) -> set[EpisodeKey]:
+def _begun(log: Path) -> set[CellKey]:
     # The last line may have been cut off by the kill.
     lines = log.read_text().splitlines(keepends=True)
     pairs = [line.split() for line in lines if line.endswith("\n")]
     return {(int(task), int(trial)) for task, trial in pairs}
 
 
-def _finished(store: Store) -> set[EpisodeKey]:
+def _finished(store: Store) -> set[CellKey]:
     try:
         return store.runs.finished(store.runs.find(victim.NAME).id)
     except UnknownName:

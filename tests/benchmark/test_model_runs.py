@@ -14,12 +14,12 @@ import pytest
 
 from greenroom.analysis.metrics import measure_run
 from greenroom.benchmark import check_config, play_run, reopen_run, start_run
-from greenroom.benchmark.casting import Cast
-from greenroom.benchmark.runner import spent_so_far
+from greenroom.benchmark.runner import RunPlan
 from greenroom.domains.domain import Domain
 from greenroom.model_server import FAULTS, RunningServer, ServerSettings, running_server
 from greenroom.models import BudgetExhausted
 from greenroom.store import EpisodeRecord, RunRecord, Store, Usage, open_store
+from tests.benchmark.spending import spent_so_far
 from tests.conftest import OFFICIAL_DATA
 from tests.models.stub_server import Reply, answers, fails, running_stub
 
@@ -36,7 +36,7 @@ def own_answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No test sees the answers that were kept for others, nor waits long before it asks again."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     monkeypatch.setattr("greenroom.models.retries.BASE_SECONDS", 0.01)
-    monkeypatch.setattr("greenroom.benchmark.runner._FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("greenroom.trials.engine._FIRST_WAIT_SECONDS", 0.01)
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def stopped(store: Store, config: dict[str, Any]) -> tuple[RunRecord, str]:
 def purses(store: Store, run: RunRecord) -> list[Usage]:
     """Everything that a run has used, attempts that came to nothing included."""
     used = [usage for record in store.runs.summaries(run.id) for usage in record.usage.values()]
-    return used + [usage for row in store.runs.attempts(run.id) for usage in row["usage"].values()]
+    return used + [usage for row in store.runs.attempts(run.id) for usage in row.usage.values()]
 
 
 def added(used: Iterable[Usage]) -> Counter[str]:
@@ -266,7 +266,7 @@ def test_a_budget_of_money_stops_the_run(kept: Store, server: RunningServer, pri
     goes_on(kept, run, max_cost=100.0)
     assert kept.runs.find(run.name).status == "complete"
     assert {record.outcome for record in kept.runs.summaries(run.id)} == {"success"}
-    assert len(kept.runs.summaries(run.id)) == run.planned
+    assert len(list(kept.runs.summaries(run.id))) == run.planned
     assert spent_so_far(kept, run)[0] > cost
 
 
@@ -279,7 +279,7 @@ def test_a_budget_of_tokens_stops_the_run(kept: Store, server: RunningServer) ->
     assert 0 < len(kept.runs.finished(run.id)) < run.planned
     goes_on(kept, run, max_tokens_total=10**9)
     assert kept.runs.find(run.name).status == "complete"
-    assert len(kept.runs.summaries(run.id)) == run.planned
+    assert len(list(kept.runs.summaries(run.id))) == run.planned
 
 
 def test_an_unknown_price_does_not_count_towards_a_budget(
@@ -302,9 +302,9 @@ def test_answers_come_from_the_cache(kept: Store, server: RunningServer, prices:
     assert bought["calls"] > 0
 
     before = server.stats.requests
-    casts: list[Cast] = []
+    plans: list[RunPlan] = []
     run, prepared = start_run(kept, check_config(config))
-    anyio.run(lambda: play_run(kept, run, prepared, on_cast=casts.append))
+    anyio.run(lambda: play_run(kept, run, prepared, on_plan=plans.append))
     found = added(purses(kept, run))
     assert server.stats.requests == before
     assert (found["calls"], found["cost"]) == (0, 0)
@@ -312,8 +312,8 @@ def test_answers_come_from_the_cache(kept: Store, server: RunningServer, prices:
     assert found["cached_prompt_tokens"] == bought["prompt_tokens"]
     assert found["cached_completion_tokens"] == bought["completion_tokens"]
     assert found["cached_cost"] == pytest.approx(bought["cost"])
-    (cast,) = casts
-    assert sum(client.counters.cache_hits for client in cast.clients) == bought["calls"]
+    (plan,) = plans
+    assert sum(client.counters.cache_hits for client in plan.pool.clients) == bought["calls"]
     assert spent_so_far(kept, run) == (0.0, 0)
     assert _told(kept, first) == _told(kept, run)
 

@@ -151,7 +151,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PYTHONASYNCIODEBUG", "1")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     monkeypatch.setattr("greenroom.models.retries.BASE_SECONDS", 0.01)
-    monkeypatch.setattr("greenroom.benchmark.runner._FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr("greenroom.trials.engine._FIRST_WAIT_SECONDS", 0.01)
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_a_planted_key_is_nowhere(
     outcomes = [record.outcome for record in kept.runs.results(run.id)]
     assert "infrastructure_error" in outcomes
     texts = [record.error or "" for record in kept.runs.results(run.id)]
-    texts += [row["error"] for row in kept.runs.attempts(run.id)]
+    texts += [row.error for row in kept.runs.attempts(run.id)]
     assert any("will not do" in text for text in texts), "the server's words were quoted"
 
     files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}

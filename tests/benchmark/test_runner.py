@@ -10,9 +10,8 @@ import pytest
 
 from greenroom.agents import AgentContext, AgentStrategy, Stage
 from greenroom.benchmark import (
-    PreparedRun,
+    RunContext,
     check_config,
-    episode_seed,
     play_run,
     reopen_run,
     start_run,
@@ -22,6 +21,7 @@ from greenroom.domains.pack_writer import write_pack
 from greenroom.domains.retail.generator import builtin_pack, generate_retail
 from greenroom.errors import EpisodeOver, InputError
 from greenroom.store import EpisodeRecord, RunRecord, Store, open_store
+from greenroom.trials import cell_seed
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -55,7 +55,7 @@ class Breaking:
         return replace(behind, create=create)
 
 
-def started(store: Store, name: str | None = None, **config: Any) -> tuple[RunRecord, PreparedRun]:
+def started(store: Store, name: str | None = None, **config: Any) -> tuple[RunRecord, RunContext]:
     fields: dict[str, Any] = {"end_index": 6, "num_trials": 2}
     return start_run(store, check_config(fields | config), name=name)
 
@@ -70,7 +70,7 @@ async def test_a_run_from_start_to_end(store: Store) -> None:
     assert sorted(seen, key=lambda r: (r.task_index, r.trial)) == kept
     assert [(r.task_index, r.trial) for r in kept] == [(t, n) for t in range(6) for n in range(2)]
     first = kept[0]
-    assert first.seed == episode_seed(10, 0, 0)
+    assert first.seed == cell_seed(10, 0, 0)
     assert first.task.instruction == prepared.domain.task(0).instruction
     assert [step.turn for step in first.steps] == sorted(step.turn for step in first.steps)
     assert any(action.writes for action in first.task.actions)
@@ -100,7 +100,7 @@ async def test_what_breaks_is_tried_again(store: Store) -> None:
     assert {e.attempts for e in store.runs.results(run.id)} == {3}
     attempts = store.runs.attempts(run.id)
     assert len(attempts) == 24
-    assert attempts[0]["error"] == "ConnectionError: no answer"
+    assert attempts[0].error == "ConnectionError: no answer"
 
 
 async def test_what_stays_broken_has_no_reward_and_can_be_resumed(store: Store) -> None:
@@ -162,13 +162,14 @@ async def test_how_episodes_end(
     assert store.runs.find(run.name).status == "complete"
 
 
-async def test_a_result_stands_whatever_breaks_after_it(store: Store) -> None:
+@pytest.mark.parametrize("problem", [EpisodeOver("too late"), OSError("socket")])
+async def test_a_result_stands_whatever_breaks_after_it(store: Store, problem: Exception) -> None:
     run, prepared = started(store, num_trials=1)
 
     class Clumsy(Playing):
         async def play(self, stage: Stage) -> None:
             await super().play(stage)
-            raise EpisodeOver("too late") if stage.opening else OSError("socket")
+            raise problem
 
     strategy = Clumsy(respond("Bye.")).strategy(prepared.strategy)
     await play_run(store, run, replace(prepared, strategy=strategy))
@@ -218,7 +219,7 @@ async def test_two_processes_do_not_play_one_run(store: Store) -> None:
     from greenroom.store import LeaseOwner
 
     other.runs.acquire(run, LeaseOwner("elsewhere", 1, "x"))
-    with pytest.raises(InputError, match="another process"):
+    with pytest.raises(InputError, match="Another process"):
         await play_run(store, run, prepared)
     other.close()
 
@@ -237,7 +238,7 @@ async def test_a_disk_that_fills_up_stops_the_run_and_keeps_what_was_there(
             raise InputError("the disk is full")
         return add(run_id, records)
 
-    monkeypatch.setattr(store, "add_episodes", sometimes_full)
+    monkeypatch.setattr(store.runs, "add", sometimes_full)
     with pytest.raises(InputError, match="the disk is full"):
         await play_run(store, run, prepared)
     kept = store.runs.finished(run.id)
@@ -269,7 +270,7 @@ async def test_a_run_goes_on_with_the_data_that_it_began_with(
         ({"max_retries": -1}, "--max-retries"),
         ({"max_episode_seconds": 0}, "--max-episode-seconds should be greater than 0"),
         ({"max_num_steps": "many"}, "--max-num-steps should be a valid integer"),
-        ({"colour": "blue"}, "--colour"),
+        ({"colour": "blue"}, "colour"),
     ],
 )
 async def test_a_configuration_is_checked_before_anything(
@@ -281,11 +282,8 @@ async def test_a_configuration_is_checked_before_anything(
 
 def test_seeds_are_a_function_of_run_task_and_trial() -> None:
     seeds = {
-        episode_seed(run, task, trial)
-        for run in range(3)
-        for task in range(40)
-        for trial in range(4)
+        cell_seed(run, task, trial) for run in range(3) for task in range(40) for trial in range(4)
     }
     assert len(seeds) == 480
     assert all(0 <= seed < 2**31 for seed in seeds)
-    assert episode_seed(10, 3, 1) == episode_seed(10, 3, 1)
+    assert cell_seed(10, 3, 1) == cell_seed(10, 3, 1)

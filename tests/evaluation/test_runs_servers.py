@@ -101,7 +101,7 @@ def test_what_a_server_refuses_is_an_error_for_that_row_alone() -> None:
     found, bodies = against(reply, COMPLETION, max_concurrency=1)
     assert len(bodies) == 3
     first, second, _ = found.results()
-    assert (first.outcome, second.outcome) == ("error", "ok")
+    assert (first.outcome, second.outcome) == ("infrastructure_error", "answered")
     assert "answered 413: too long" in (first.error or "")
     assert scores_of(found) == [1.0, 0.0]
 
@@ -120,7 +120,7 @@ def test_an_answer_with_nan_is_kept() -> None:
 
 
 def scores_of(found: Evaluated) -> list[float | None]:
-    return [one.scores["exact_match"].score for one in found.results() if one.outcome == "ok"]
+    return [one.scores["exact_match"].score for one in found.results() if one.has_result]
 
 
 def test_a_judge_is_named_once_for_all_evaluators_that_ask_one(store: Store) -> None:

@@ -173,7 +173,7 @@ def test_a_user_who_cannot_go_on_is_an_error_and_not_the_workflows_score(
         max_retries=1,
     )
     (result,) = found.results()
-    assert (result.outcome, result.scores) == ("error", {})
+    assert (result.outcome, result.scores) == ("infrastructure_error", {})
     assert "UserUnavailable: The simulated user's model: " in (result.error or "")
     assert len(store.evaluations.attempts(found.evaluation.id)) == 1
 

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from greenroom.errors import InputError
-from greenroom.judging import FaultJudgement, judge_episode
+from greenroom.judging import judge_episode
 from greenroom.judging.answers import Assignment, Kind, Unusable, parse_answer, response_format
 from greenroom.models import (
     BudgetExhausted,
@@ -15,10 +15,10 @@ from greenroom.models import (
     ContentFiltered,
     ContextWindowExceeded,
     FakeModel,
+    Ledger,
     ModelUnavailable,
 )
-from greenroom.store import DifferenceRecord, RewardRecord
-from greenroom.store.records import EpisodeRecord
+from greenroom.store import DifferenceRecord, EpisodeRecord, JudgementRecord, RewardRecord
 from tests.analysis.episodes import cancel, episode, exchange, say, step
 
 POLICY = "Ask before you cancel anything."
@@ -38,10 +38,10 @@ def failed(**fields: Any) -> EpisodeRecord:
 
 def judged(
     model: FakeModel, record: EpisodeRecord | None = None, policy: str = POLICY
-) -> FaultJudgement:
-    return anyio.run(
-        lambda: judge_episode(model, record or failed(), policy=policy, name="the-judge")
-    )
+) -> JudgementRecord:
+    ledger = Ledger()
+    counted = ledger.model("judge", model)
+    return anyio.run(lambda: judge_episode(counted, record or failed(), ledger, policy=policy))
 
 
 def shown(model: FakeModel, request: int = 0) -> str:
@@ -52,7 +52,7 @@ def shown(model: FakeModel, request: int = 0) -> str:
 def test_a_fault_that_is_not_the_agents_takes_one_question(author: str) -> None:
     model = FakeModel([assigned(author)])
     judgement = judged(model)
-    assert (judgement.task_index, judgement.trial, judgement.model) == (3, 1, "the-judge")
+    assert judgement.key == (3, 1)
     assert (judgement.author, judgement.author_description) == (author, "Step 1 went wrong.")
     assert (judgement.kind, judgement.kind_description, judgement.error) == (None, None, None)
     assert len(model.requests) == 1
@@ -129,7 +129,7 @@ def test_an_unusable_answer_is_asked_for_again() -> None:
     model = FakeModel(["I cannot say.", assigned("nobody"), assigned("agent"), kind_of("other")])
     judgement = judged(model)
     assert (judgement.author, judgement.kind, judgement.error) == ("agent", "other", None)
-    assert judgement.usage.calls == 4
+    assert judgement.usage["judge"].calls == 4
     complaint = model.requests[1].messages
     assert complaint[-2]["content"] == "I cannot say."
     assert "no JSON object" in complaint[-1]["content"]
@@ -150,7 +150,12 @@ def test_the_author_is_kept_when_the_kind_cannot_be_had() -> None:
     judgement = judged(FakeModel([assigned("agent"), "no idea"]))
     assert (judgement.author, judgement.kind) == ("agent", None)
     assert judgement.error is not None
-    assert judgement.usage.calls == 4
+    assert judgement.usage["judge"].calls == 4
+
+
+def test_a_spent_budget_ends_the_judging() -> None:
+    with pytest.raises(BudgetExhausted):
+        judged(FakeModel([BudgetExhausted("spent")]))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +163,6 @@ def test_the_author_is_kept_when_the_kind_cannot_be_had() -> None:
     [
         ModelUnavailable("gone"),
         ContentFiltered("declined"),
-        BudgetExhausted("spent"),
         ContextWindowExceeded("too long"),
     ],
 )
@@ -166,8 +170,8 @@ def test_a_model_without_an_answer_is_an_error_and_no_verdict(error: Exception) 
     judgement = judged(FakeModel([error]))
     assert judgement.author is None
     assert judgement.error == f"{type(error).__name__}: {error}"
-    assert judgement.usage.prompt_tokens == 0
-    assert not judgement.usage.cost
+    assert judgement.usage["judge"].prompt_tokens == 0
+    assert not judgement.usage["judge"].cost
 
 
 def test_what_a_person_has_to_mend_is_raised() -> None:
@@ -200,7 +204,7 @@ def test_what_it_took_is_added_up() -> None:
         )
 
     both = judged(FakeModel([answer(assigned("agent"), 0.5), answer(kind_of("other"), 0.25)]))
-    assert both.usage.model_dump(exclude_defaults=True) == {
+    assert both.usage["judge"].model_dump(exclude_defaults=True) == {
         "calls": 2,
         "prompt_tokens": 200,
         "completion_tokens": 20,
@@ -208,10 +212,10 @@ def test_what_it_took_is_added_up() -> None:
         "cached_cost": 0.0,
     }
     cached = [answer(assigned("agent"), 0.5, cached=True), answer(kind_of("other"), 0.25)]
-    usage = judged(FakeModel([*cached])).usage
+    usage = judged(FakeModel([*cached])).usage["judge"]
     assert (usage.cost, usage.cached_cost, usage.calls, usage.cached_calls) == (0.25, 0.5, 1, 1)
     unknown = [answer(assigned("agent"), 0.5), answer(kind_of("other"), None)]
-    assert judged(FakeModel([*unknown])).usage.cost is None
+    assert judged(FakeModel([*unknown])).usage["judge"].cost is None
 
 
 def test_a_solved_episode_has_no_fault() -> None:

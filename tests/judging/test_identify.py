@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,12 @@ from typer.testing import CliRunner
 
 from greenroom.cli import identify
 from greenroom.errors import UnknownName
-from greenroom.judging import load_judgements
-from greenroom.judging.run import MakeModel
-from greenroom.models import FakeModel, ModelSettings, ModelUnavailable
+from greenroom.judging import JudgingConfig
+from greenroom.models import FakeModel, ModelUnavailable
 from greenroom.reports.tau_bench import tau_bench_rows, write_tau_bench
 from greenroom.store import EpisodeRecord, open_store
 from tests.analysis.episodes import cancel, episode
+from tests.judging.pools import use_models
 from tests.store.samples import sample_episode, sample_run
 
 VERDICT = json.dumps({"description": "It took #W2.", "author": "agent", "kind": "other"})
@@ -36,12 +35,7 @@ def episodes() -> list[EpisodeRecord]:
 @pytest.fixture
 def judge(monkeypatch: pytest.MonkeyPatch) -> FakeModel:
     model = FakeModel([VERDICT])
-
-    @asynccontextmanager
-    async def opened(settings: ModelSettings) -> AsyncGenerator[MakeModel]:
-        yield lambda _, ledger: ledger.model("judge", model)
-
-    monkeypatch.setattr(identify, "open_judge", opened)
+    use_models(monkeypatch, lambda _: model)
     return model
 
 
@@ -75,7 +69,8 @@ def test_a_run_is_judged_once_and_the_judgements_are_kept(
     assert "task 0, trial 0: agent, other" in first.output
     assert "It took #W2." in first.output
     store = open_store()
-    assert len(load_judgements(store.engine, "id-sample", judge="wise")) == 2
+    (judging,) = store.judgings.all(parent="id-sample")
+    assert (judging.judge, len(list(store.judgings.results(judging.id)))) == ("wise", 2)
     store.close()
     asked = len(judge.requests)
     assert command("sample").output.count("agent, other") == 2
@@ -123,5 +118,5 @@ def test_an_unknown_run(command: Command) -> None:
 
 
 def test_the_name_of_a_judge() -> None:
-    assert identify.judge_name(ModelSettings(model="m", provider="local")) == "local/m"
-    assert identify.judge_name(ModelSettings(model="m")) == "m"
+    assert JudgingConfig(judge_model="m", judge_model_provider="local").judge == "local/m"
+    assert JudgingConfig(judge_model="m").judge == "m"

@@ -11,14 +11,26 @@ import pytest
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.models import (
+    Budget,
+    BudgetExhausted,
     Completion,
     ContextWindowExceeded,
+    Ledger,
+    ModelClient,
     ModelRequest,
     ModelSettings,
     ModelUnavailable,
+    open_transport,
 )
 from greenroom.models import local as local_models
-from greenroom.models.local import KNOWN_MODELS, LONGEST_TEXT, LocalModel, find_model, model_cache
+from greenroom.models.local import (
+    KNOWN_MODELS,
+    LONGEST_TEXT,
+    LocalTransport,
+    find_model,
+    model_cache,
+)
+from greenroom.models.retries import RetryPolicy
 
 HELLO = [{"role": "user", "content": "Hello."}]
 SCHEMA: dict[str, Any] = {
@@ -75,12 +87,18 @@ class FakeEngine:
         return self.answer
 
 
-def model_of(engine: FakeEngine, **options: Any) -> LocalModel:
-    return LocalModel(Path("some.gguf"), load=engine.load, **options)
+def model_of(engine: FakeEngine, **options: Any) -> LocalTransport:
+    return LocalTransport(Path("some.gguf"), load=engine.load, **options)
 
 
-def ask(model: LocalModel, **request: Any) -> Completion:
+def client_of(transport: LocalTransport) -> ModelClient:
+    settings = ModelSettings(model="local/some.gguf")
+    return ModelClient(settings, transport=transport, retries=RetryPolicy(max_retries=0))
+
+
+def ask(transport: LocalTransport, **request: Any) -> Completion:
     fields: dict[str, Any] = {"messages": HELLO}
+    model = client_of(transport).for_episode("agent", Ledger())
     return anyio.run(model.complete, ModelRequest(**(fields | request)))
 
 
@@ -93,6 +111,25 @@ def test_an_answer_with_its_tokens() -> None:
     assert engine.requests == [
         {"messages": HELLO, "max_tokens": 256, "temperature": 0.0, "seed": 7, "stop": ["END"]}
     ]
+
+
+def test_it_is_counted_and_budgeted_like_any_model() -> None:
+    ledger, budget = Ledger(), Budget(max_tokens=20)
+    settings = ModelSettings(model="local/some.gguf")
+    client = ModelClient(settings, transport=model_of(FakeEngine(answered())), budget=budget)
+    model = client.for_episode("agent", ledger)
+
+    async def main() -> None:
+        for _ in range(2):
+            await model.complete(ModelRequest(messages=HELLO))
+        with pytest.raises(BudgetExhausted):
+            await model.complete(ModelRequest(messages=HELLO))
+
+    anyio.run(main)
+    used = ledger.usage()["agent"]
+    assert (used.calls, used.prompt_tokens, used.cost) == (2, 20, 0.0)
+    assert (budget.tokens, budget.cost, budget.unpriced_calls) == (24, 0.0, 0)
+    assert len(ledger.latencies()["agent"]) == 2
 
 
 def test_content_may_come_in_parts() -> None:
@@ -161,12 +198,12 @@ def test_one_engine_answers_one_at_a_time_and_the_loop_stays_free() -> None:
             beats += 1
 
     async def main() -> None:
-        models = [LocalModel(Path("shared.gguf"), load=load) for _ in range(3)]
+        models = [LocalTransport(Path("shared.gguf"), load=load) for _ in range(3)]
         async with anyio.create_task_group() as background:
             background.start_soon(heart)
             async with anyio.create_task_group() as asking:
                 for model in models * 3:
-                    asking.start_soon(model.complete, ModelRequest(messages=HELLO))
+                    asking.start_soon(model.send, ModelRequest(messages=HELLO))
             background.cancel_scope.cancel()
 
     anyio.run(main)
@@ -192,7 +229,7 @@ def test_whoever_gives_up_need_not_wait() -> None:
     async def main() -> float:
         started = time.perf_counter()
         with anyio.move_on_after(0.05):
-            await model_of(engine).complete(ModelRequest(messages=HELLO))
+            await model_of(engine).send(ModelRequest(messages=HELLO))
         return time.perf_counter() - started
 
     assert anyio.run(main) < 0.4
@@ -208,7 +245,7 @@ class TestFinding:
     def test_a_model_that_was_not_pulled(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(local_models, "engine_version", lambda: "1")
         with pytest.raises(InputError) as caught:
-            LocalModel.from_settings(ModelSettings(model="smollm2", provider="local"))
+            open_transport(ModelSettings(model="smollm2", provider="local"))
         assert "greenroom models pull smollm2" in str(caught.value)
         assert "pip install" not in str(caught.value)
 
@@ -249,7 +286,7 @@ def test_a_file_that_is_no_model(tmp_path: Path) -> None:
     file = tmp_path / "bad.gguf"
     file.write_bytes(b"GGUF and nothing else")
     with pytest.raises(InputError, match=r"bad\.gguf cannot be loaded as a model"):
-        ask(LocalModel(file))
+        ask(LocalTransport(file))
 
 
 @pytest.mark.slow
@@ -257,10 +294,10 @@ def test_a_file_that_is_no_model(tmp_path: Path) -> None:
 @pytest.mark.timeout(900)
 def test_a_real_model_answers_by_a_schema() -> None:
     pytest.importorskip("xllamacpp")
-    from greenroom.local import pull_smollm2
+    from greenroom.models.pull import pull_smollm2
 
     pulled = pull_smollm2()
-    model = LocalModel.from_settings(ModelSettings(model=pulled.name, provider="local"))
+    model = LocalTransport.from_settings(ModelSettings(model=pulled.name, provider="local"))
     question = [{"role": "user", "content": "The agent cancelled the wrong order. Who did it?"}]
     first, second = (
         ask(model, messages=question, response_format=FORMAT, seed=1) for _ in range(2)

@@ -12,6 +12,9 @@ import pytest
 
 from greenroom.errors import DataError
 from greenroom.models import ModelSettings, Price, Prices, Rates, Tokens
+from greenroom.models import prices as prices_module
+from greenroom.models.price_table import PER_MILLION
+from greenroom.models.prices import shipped_price
 
 
 def cost(settings: ModelSettings, tokens: Tokens, path: Path | None = None) -> float | None:
@@ -71,6 +74,34 @@ def test_long_prompts_have_rates_of_their_own() -> None:
     assert short is not None
     assert long is not None
     assert long > 1.5 * short
+
+
+@pytest.mark.parametrize("name", PER_MILLION)
+def test_the_table_that_ships_agrees_with_litellms(name: str) -> None:
+    shipped, known = shipped_price(name), Prices().price(ModelSettings(model=name))
+    assert shipped is not None
+    assert known is not None
+    assert len(shipped.tiers) == len(known.tiers)
+    for tokens in (
+        Tokens(1_000_000 // 10, 1000, cached=500),
+        Tokens(1_000_000, 1000),
+        Tokens(1_000_000, 0, cached=900_000),
+    ):
+        assert shipped.cost(tokens) == pytest.approx(known.cost(tokens))
+
+
+def test_prices_are_known_without_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prices_module, "_table", dict[str, dict[str, Any]])
+    assert cost(ModelSettings(model="gpt-4o"), Tokens(1_000_000, 0)) == pytest.approx(2.5)
+    long = Tokens(300_000, 0)
+    assert cost(ModelSettings(model="gemini/gemini-2.5-pro"), long) == pytest.approx(0.75)
+    for unknown in (
+        ModelSettings(model="mistral/mistral-small-latest"),
+        ModelSettings(model="claude-opus-5"),
+        ModelSettings(model="gpt-4o", provider="azure"),
+        ModelSettings(model="gpt-4o", api_base="http://localhost/v1"),
+    ):
+        assert cost(unknown, long) is None
 
 
 def test_a_file_of_prices_comes_first(tmp_path: Path) -> None:

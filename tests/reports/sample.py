@@ -12,10 +12,11 @@ import anyio
 from greenroom.agents import find_strategy
 from greenroom.analysis.errors import break_down
 from greenroom.analysis.metrics import measure_run
-from greenroom.benchmark import Episode, play_episode
+from greenroom.benchmark import Episode, RunConfig, RunContext, play_episode
 from greenroom.benchmark.recording import episode_record
 from greenroom.domains.domain import Domain, load_domain
-from greenroom.reports.report import PublishedRow, Report
+from greenroom.reports.build_run import run_report
+from greenroom.reports.report import PublishedRow, RunData, RunReport
 from greenroom.store.records import EpisodeRecord, Outcome, RunRecord, Usage
 
 START = datetime(2026, 11, 12, 14, 30, tzinfo=UTC)
@@ -41,11 +42,12 @@ def stored(domain: Domain, episode: Episode) -> EpisodeRecord:
 def played(tasks: int = 96, trials: int = 4) -> tuple[EpisodeRecord, ...]:
     """Episodes of the synthetic agent on the built-in pack."""
     domain, strategy = load_domain("retail"), find_strategy("synthetic")
-    options = {"success": "0.75", "spread": "0.3"}
+    config = RunConfig(agent_options={"success": "0.75", "spread": "0.3"})
+    context = RunContext(domain, strategy, config)
 
     async def play() -> list[Episode]:
         return [
-            await play_episode(domain, strategy, task, trial=trial, options=options)
+            await play_episode(context, task, trial=trial)
             for task in range(tasks)
             for trial in range(trials)
         ]
@@ -96,10 +98,10 @@ def build_report(
     episodes: Iterable[EpisodeRecord],
     run: RunRecord,
     published: Iterable[PublishedRow] = (),
-) -> Report:
+) -> RunReport:
     """The report of a run with these episodes."""
     rows = sorted(episodes, key=lambda one: (one.task_index, one.trial))
-    return Report(
+    data = RunData(
         run=run,
         metrics=measure_run(
             rows,
@@ -112,6 +114,7 @@ def build_report(
         published=list(published),
         episodes=rows,
     )
+    return run_report(data)
 
 
 def published_row(
@@ -141,7 +144,7 @@ PUBLISHED = [
 
 
 @cache
-def full_report(tasks: int = 96, trials: int = 4) -> Report:
+def full_report(tasks: int = 96, trials: int = 4) -> RunReport:
     """A whole run with every outcome there is, costs, and published rows."""
     episodes = list(played(tasks, trials))
     failures = [place for place, one in enumerate(episodes) if one.outcome == "failure"]
@@ -151,30 +154,30 @@ def full_report(tasks: int = 96, trials: int = 4) -> Report:
     return build_report(episodes, run_record(tasks, trials), PUBLISHED)
 
 
-def empty_report() -> Report:
+def empty_report() -> RunReport:
     """A run of which nothing has been played."""
     return build_report([], run_record(3, 4, status="running"))
 
 
-def errors_only_report() -> Report:
+def errors_only_report() -> RunReport:
     """A run in which everything broke."""
     episodes = [ended(one, "infrastructure_error") for one in played(3, 2)]
     free = [one.model_copy(update={"usage": {}}) for one in episodes]
     return build_report(free, run_record(3, 2))
 
 
-def unpriced_report() -> Report:
+def unpriced_report() -> RunReport:
     """A run on a model whose price is not known."""
     episodes = [one.model_copy(update={"usage": UNPRICED}) for one in played(4, 2)]
     return build_report(episodes, run_record(4, 2))
 
 
-def single_task_report() -> Report:
+def single_task_report() -> RunReport:
     """One task, four trials, nothing bought, one trial not played."""
     episodes = [one.model_copy(update={"usage": {}}) for one in played(1, 4)[:3]]
     return build_report(episodes, run_record(1, 4, status="interrupted"))
 
 
-def one_trial_report() -> Report:
+def one_trial_report() -> RunReport:
     """Each task once."""
     return build_report(played(6, 1), run_record(6, 1))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from greenroom.reports import Report, render_html
+from greenroom.reports import RunReport, render_html
 from tests.browser import running_browser
 from tests.reports.sample import full_report
 
@@ -23,12 +23,12 @@ def browser(address: str) -> Generator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def report() -> Report:
+def report() -> RunReport:
     return full_report()
 
 
 @pytest.fixture(scope="module")
-def address(report: Report, tmp_path_factory: pytest.TempPathFactory) -> str:
+def address(report: RunReport, tmp_path_factory: pytest.TempPathFactory) -> str:
     path: Path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(render_html(report), encoding="utf-8")
     return path.as_uri()
@@ -53,7 +53,7 @@ def test_nothing_sticks_out(page: Page) -> None:
     assert width <= 0
 
 
-def test_the_figures_are_those_of_the_report(page: Page, report: Report) -> None:
+def test_the_figures_are_those_of_the_report(page: Page, report: RunReport) -> None:
     value = report.metrics.main.pass_hat_k[1].value
     expect(page.get_by_test_id("figure-pass_1")).to_contain_text(f"{value:.1%}".replace("%", " %"))
     dots = page.get_by_test_id("pass-chart").locator("[data-k]")
@@ -61,7 +61,7 @@ def test_the_figures_are_those_of_the_report(page: Page, report: Report) -> None
     expect(page.get_by_test_id("outcome-grid")).to_be_visible()
 
 
-def test_an_episode_is_opened_read_and_closed(page: Page, report: Report) -> None:
+def test_an_episode_is_opened_read_and_closed(page: Page, report: RunReport) -> None:
     failed = next(episode for episode in report.episodes if episode.outcome == "failure")
     page.goto(f"{page.url.split('#')[0]}#task-{failed.task_index}-trial-{failed.trial}")
     dialog = page.get_by_test_id("conversation")
@@ -73,7 +73,7 @@ def test_an_episode_is_opened_read_and_closed(page: Page, report: Report) -> Non
     expect(dialog).to_be_hidden()
 
 
-def test_failures_are_searched(page: Page, report: Report) -> None:
+def test_failures_are_searched(page: Page, report: RunReport) -> None:
     wanted = report.errors.diagnoses[-1]
     page.get_by_test_id("error-list-search").fill(f"Task {wanted.task_index}, trial {wanted.trial}")
     expect(page.get_by_test_id("error-list")).to_contain_text(wanted.explanation[:40])

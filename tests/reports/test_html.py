@@ -9,7 +9,7 @@ import pytest
 
 from greenroom.analysis.figures import RunMetrics, TaskFigures
 from greenroom.reports.html import SCRIPTS, STYLES, render_html
-from greenroom.reports.report import Report
+from greenroom.reports.report import RunReport as Report
 from tests.reports import sample
 from tests.reports.html_page import Element, asset, full_page, parsed, task_data
 

@@ -7,8 +7,10 @@ import re
 from functools import cache
 from typing import Any, cast
 
+from greenroom.reports.build_run import run_report
 from greenroom.reports.html import SCRIPTS, render_html
-from greenroom.reports.report import Report
+from greenroom.reports.report import RunData
+from greenroom.reports.report import RunReport as Report
 from tests.reports import sample
 from tests.reports.html_page import Page, asset, full_page, parsed, task_data
 
@@ -38,10 +40,8 @@ def with_evil_texts(value: Any, key: str = "") -> Any:
 @cache
 def evil_page() -> tuple[Report, str, Page]:
     data = sample.full_report(12, 4).model_dump()
-    changed = {
-        key: with_evil_texts(data[key], "") for key in data if key not in ("kind", "version")
-    }
-    report = Report.model_validate(changed)
+    changed = {key: with_evil_texts(data[key], "") for key in RunData.model_fields}
+    report = run_report(RunData.model_validate(changed))
     text = render_html(report)
     return report, text, parsed(text)
 

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from greenroom.errors import DataError
 from greenroom.reports.json_report import parse_report, render_json, report_schema
-from greenroom.reports.report import Report
+from greenroom.reports.report import RunReport as Report
 from tests.reports import sample
 
 REPORTS = {
@@ -47,10 +47,10 @@ def test_a_report_is_read_back_as_it_was_written(name: str) -> None:
 
 def test_the_schema_says_what_it_describes() -> None:
     schema = report_schema()
-    assert schema["$id"] == "urn:greenroom:report:1"
+    assert schema["$id"] == "urn:greenroom:run-report:2"
     assert schema["title"] == "Greenroom run report"
-    assert schema["version"] == 1
-    problems = validator().iter_errors({"kind": "greenroom.run", "version": 2})
+    assert schema["version"] == 2
+    problems = validator().iter_errors({"kind": "greenroom.run", "version": 3})
     assert any(list(problem.path) == ["version"] for problem in problems)
 
 
@@ -90,9 +90,9 @@ def test_odd_values_are_written() -> None:
         ('{"kind": "greenroom.comparison"}', 'its kind is "greenroom.comparison"'),
         ('{"kind": "greenroom.run"}', "no version that is known: null"),
         ('{"kind": "greenroom.run", "version": true}', "no version that is known: true"),
-        ('{"kind": "greenroom.run", "version": 2}', "A newer Greenroom can read it"),
-        ('{"kind": "greenroom.run", "version": 1}', "This report cannot be read: run"),
-        ('{"kind": "greenroom.run", "version": 1, "metrics": 5}', "This report cannot be read"),
+        ('{"kind": "greenroom.run", "version": 3}', "A newer Greenroom can read it"),
+        ('{"kind": "greenroom.run", "version": 2}', "This report cannot be read: run"),
+        ('{"kind": "greenroom.run", "version": 2, "metrics": 5}', "This report cannot be read"),
     ],
 )
 def test_what_is_no_report_is_refused_in_plain_words(text: str, problem: str) -> None:

@@ -92,7 +92,7 @@ def sample_result(row: int = 0, repeat: int = 0, **changes: Any) -> ResultRecord
     fields: dict[str, Any] = {
         "row": row,
         "repeat": repeat,
-        "outcome": "ok",
+        "outcome": "answered",
         "outputs": {"role": "assistant", "content": "Paris"},
         "scores": {
             "exact_match": ScoreRecord(
@@ -101,7 +101,6 @@ def sample_result(row: int = 0, repeat: int = 0, **changes: Any) -> ResultRecord
         },
         "started_at": MOMENT,
         "seconds": 0.5,
-        "cost": 0.25,
         "usage": {"judge": Usage(calls=1, prompt_tokens=10, completion_tokens=5, cost=0.25)},
     }
     return ResultRecord(**(fields | changes))

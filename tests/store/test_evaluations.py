@@ -8,6 +8,7 @@ from sqlalchemy import text
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.store import (
+    Attempt,
     LeaseOwner,
     ScoreRecord,
     ScoreSummary,
@@ -64,7 +65,7 @@ def test_a_result_comes_back_as_it_was(filled: Store) -> None:
     assert filled.evaluations.result(KEY, (0, 0)) == record
     assert filled.evaluations.result(KEY, (0, 1)) is None
     (summary,) = filled.evaluations.summaries(KEY)
-    assert (summary.row, summary.repeat, summary.outcome, summary.cost) == (0, 0, "ok", 0.25)
+    assert (summary.row, summary.repeat, summary.outcome, summary.cost) == (0, 0, "answered", 0.25)
     assert summary.scores == {"exact_match": ScoreSummary(1.0, True)}
     assert summary.usage == record.usage
 
@@ -98,33 +99,25 @@ def test_a_result_is_kept_once(filled: Store) -> None:
 
 
 def test_an_error_is_replaced_by_an_answer_and_what_it_took_is_kept(filled: Store) -> None:
-    error = sample_result(outcome="error", outputs=None, scores={}, error="status 500 \0")
+    error = sample_result(
+        outcome="infrastructure_error", outputs=None, scores={}, error="status 500 \0"
+    )
     filled.evaluations.add(KEY, [error])
     assert filled.evaluations.finished(KEY) == set()
     assert filled.evaluations.add(KEY, [sample_result(attempts=2)]) == [True]
     assert filled.evaluations.finished(KEY) == {(0, 0)}
     assert filled.evaluations.add(KEY, [error]) == [False]
     (attempt,) = filled.evaluations.attempts(KEY)
-    assert (attempt["row"], attempt["repeat"], attempt["error"]) == (0, 0, "status 500 \ufffd")
-    assert attempt["usage"] == error.usage
+    assert (attempt.key, attempt.error) == ((0, 0), "status 500 \ufffd")
+    assert attempt.usage == error.usage
 
 
 def test_attempts_that_came_to_nothing_are_kept(filled: Store) -> None:
     usage = {"judge": Usage(calls=2, cost=None)}
     started = MOMENT.isoformat()
-    filled.evaluations.add_attempt(
-        KEY, (1, 1), started_at=started, seconds=2.0, error="interrupted", usage=usage
-    )
-    assert filled.evaluations.attempts(KEY) == [
-        {
-            "row": 1,
-            "repeat": 1,
-            "started_at": started,
-            "seconds": 2.0,
-            "error": "interrupted",
-            "usage": usage,
-        }
-    ]
+    attempt = Attempt((1, 1), started, 2.0, "interrupted", usage)
+    filled.evaluations.add_attempt(KEY, attempt)
+    assert filled.evaluations.attempts(KEY) == [attempt]
 
 
 def test_a_transaction_is_all_or_nothing(filled: Store) -> None:
@@ -138,20 +131,20 @@ def test_an_evaluation_is_complete_when_every_cell_has_a_result(filled: Store) -
     records = [sample_result(row, repeat) for row in (0, 1) for repeat in (0, 1)]
     filled.evaluations.add(KEY, records[:3])
     assert filled.evaluations.find(KEY).status == "interrupted"
-    filled.evaluations.add(KEY, [records[3].model_copy(update={"outcome": "error"})])
+    filled.evaluations.add(KEY, [records[3].model_copy(update={"outcome": "infrastructure_error"})])
     assert filled.evaluations.find(KEY).status == "interrupted"
     filled.evaluations.add(KEY, records[3:])
     assert filled.evaluations.find(KEY).status == "complete"
 
 
 def test_deleting_an_evaluation_takes_everything_along_but_the_test_set(filled: Store) -> None:
-    error = sample_result(outcome="error", error="x")
+    error = sample_result(outcome="infrastructure_error", error="x")
     filled.evaluations.add(KEY, [error])
     filled.evaluations.add(KEY, [sample_result()])
     filled.evaluations.delete(filled.evaluations.find(KEY))
     assert filled.evaluations.all() == []
     with filled.engine.connect() as connection:
-        for table in ("evaluation_results", "evaluation_attempts"):
+        for table in ("results", "failed_attempts"):
             assert connection.execute(text(f"SELECT count(*) FROM {table}")).scalar() == 0
     assert filled.test_sets.find("capitals").row_count == 2
 
@@ -161,10 +154,10 @@ def test_one_process_at_a_time_works_on_an_evaluation(filled: Store) -> None:
     mine, other = this_process(), LeaseOwner("elsewhere", 1, "x")
     filled.evaluations.acquire(evaluation, other)
     assert filled.evaluations.find(KEY).status == "running"
-    words = r"The evaluation 'evaluation' is being worked on by another process \(elsewhere/1\)"
+    words = r"Another process works on the evaluation 'evaluation' \(elsewhere/1\)"
     with pytest.raises(InputError, match=words):
         filled.evaluations.acquire(evaluation, mine)
-    with pytest.raises(InputError, match="is being worked on: stop it first"):
+    with pytest.raises(InputError, match="is under way: stop it first"):
         filled.evaluations.delete(evaluation)
     assert filled.evaluations.renew(KEY, other)
     assert not filled.evaluations.renew(KEY, mine)
@@ -190,9 +183,9 @@ def test_many_writers_keep_each_result_once(filled: Store) -> None:
 def test_people_can_query_it(filled: Store) -> None:
     filled.evaluations.add(KEY, [sample_result(), sample_result(1)])
     question = (
-        "SELECT evaluations.name, test_sets.name, avg(seconds), count(*) FROM evaluation_results "
-        "JOIN evaluations ON evaluations.id = evaluation_id "
-        "JOIN test_sets ON test_sets.id = test_set_id GROUP BY evaluations.name, test_sets.name"
+        "SELECT jobs.name, test_sets.name, avg(seconds), count(*) FROM results "
+        "JOIN jobs ON jobs.id = job_id "
+        "JOIN test_sets ON test_sets.id = test_set_id GROUP BY jobs.name, test_sets.name"
     )
     with filled.engine.connect() as connection:
         found = tuple(connection.execute(text(question)).one())

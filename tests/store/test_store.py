@@ -9,6 +9,7 @@ from sqlalchemy import event, make_url, text
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.store import (
+    Attempt,
     EpisodeRecord,
     LeaseOwner,
     Store,
@@ -73,16 +74,14 @@ def test_what_broke_is_replaced_by_what_did_not(filled: Store) -> None:
     assert list(filled.runs.results(RUN)) == [sample_episode(attempts=2)]
     assert filled.runs.finished(RUN) == {(0, 0)}
     assert filled.runs.add(RUN, [broken]) == [False]
-    assert [(a["error"], a["usage"]) for a in filled.runs.attempts(RUN)] == [
-        ("no net", broken.usage)
-    ]
+    assert [(a.error, a.usage) for a in filled.runs.attempts(RUN)] == [("no net", broken.usage)]
 
 
 def test_a_transaction_is_all_or_nothing(filled: Store) -> None:
     impossible = sample_episode(1).model_copy(update={"outcome": None})
     with pytest.raises(StoreError):
         filled.runs.add(RUN, [sample_episode(), impossible])
-    assert filled.runs.summaries(RUN) == []
+    assert list(filled.runs.summaries(RUN)) == []
 
 
 def test_a_run_is_complete_when_every_episode_has_a_result(filled: Store) -> None:
@@ -101,24 +100,16 @@ def test_deleting_a_run_takes_everything_along(filled: Store) -> None:
     filled.runs.delete(filled.runs.find("sample"))
     assert [run.name for run in filled.runs.all()] == ["other"]
     with filled.engine.connect() as connection:
-        for table in ("episodes", "trajectories"):
+        for table in ("results", "failed_attempts"):
             assert connection.execute(text(f"SELECT count(*) FROM {table}")).scalar() == 0
 
 
 def test_attempts_that_came_to_nothing_are_kept(filled: Store) -> None:
     usage = {"agent": Usage(calls=2, cost=None)}
     started = MOMENT.isoformat()
-    filled.runs.add_attempt(RUN, (1, 0), started_at=started, seconds=2.0, error="x", usage=usage)
-    assert filled.runs.attempts(RUN) == [
-        {
-            "task_index": 1,
-            "trial": 0,
-            "started_at": started,
-            "seconds": 2.0,
-            "error": "x",
-            "usage": usage,
-        }
-    ]
+    attempt = Attempt((1, 0), started, 2.0, "x", usage)
+    filled.runs.add_attempt(RUN, attempt)
+    assert filled.runs.attempts(RUN) == [attempt]
 
 
 def test_one_process_at_a_time_plays_a_run(filled: Store) -> None:
@@ -126,9 +117,11 @@ def test_one_process_at_a_time_plays_a_run(filled: Store) -> None:
     mine, other = this_process(), LeaseOwner("elsewhere", 1, "x")
     filled.runs.acquire(run, other)
     assert filled.runs.find("sample").status == "running"
-    with pytest.raises(InputError, match=r"played by another process \(elsewhere/1\)"):
+    with pytest.raises(
+        InputError, match=r"Another process works on the run 'sample' \(elsewhere/1\)"
+    ):
         filled.runs.acquire(run, mine)
-    with pytest.raises(InputError, match="is being played: stop it first"):
+    with pytest.raises(InputError, match="is under way: stop it first"):
         filled.runs.delete(run)
     assert filled.runs.renew(run.id, other)
     assert not filled.runs.renew(run.id, mine)
@@ -156,15 +149,15 @@ def test_many_writers_keep_each_episode_once(filled: Store) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert sum(pool.map(add, range(4))) == len(records)
-    assert len(filled.runs.summaries(RUN)) == len(records)
+    assert len(list(filled.runs.summaries(RUN))) == len(records)
     other.close()
 
 
 def test_people_can_query_it(filled: Store) -> None:
     filled.runs.add(RUN, [sample_episode(), sample_episode(1, outcome="failure", reward=0.0)])
     question = (
-        "SELECT runs.name, avg(reward) AS reward, count(*) AS episodes FROM episodes "
-        "JOIN runs ON runs.id = run_id GROUP BY runs.name"
+        "SELECT jobs.name, avg(score) AS reward, count(*) AS episodes FROM results "
+        "JOIN jobs ON jobs.id = job_id WHERE kind = 'run' GROUP BY jobs.name"
     )
     with filled.engine.connect() as connection:
         assert tuple(connection.execute(text(question)).one()) == ("sample", 0.5, 2)
@@ -268,5 +261,6 @@ def test_the_cost_of_an_episode_is_unknown_if_a_price_is() -> None:
         return EpisodeRecord.model_validate(sample_episode().model_dump() | {"usage": usage}).cost
 
     assert cost() is None
-    assert cost(agent=Usage(cost=1.0), user=Usage(cost=0.5)) == 1.5
-    assert cost(agent=Usage(cost=1.0), user=Usage(cost=None)) is None
+    assert cost(agent=Usage(calls=1, cost=1.0), user=Usage(calls=1, cost=0.5)) == 1.5
+    assert cost(agent=Usage(calls=1, cost=1.0), user=Usage(calls=1, cost=None)) is None
+    assert cost(agent=Usage(calls=1, cost=1.0), user=Usage()) == 1.0

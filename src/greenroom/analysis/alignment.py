@@ -21,7 +21,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from greenroom.analysis.arguments import (
     ArgumentDifference,
@@ -29,6 +29,7 @@ from greenroom.analysis.arguments import (
     argument_differences,
     target_of,
 )
+from greenroom.analysis.assignment import least_assignment
 from greenroom.canonical import canonical_text
 
 Relation = Literal["same", "arguments", "tool", "none"]
@@ -145,12 +146,6 @@ def _extra_cost(write: Write) -> float:
 def _assign(costs: Sequence[Sequence[float]]) -> list[int | None]:
     """The column of each row, all different, with the least cost in all; None costs _MISSING."""
     columns = len(costs[0]) if costs else 0
-    if not columns:
-        return [None] * len(costs)
-    # Loaded on use: it takes longer to import than most commands take to run.
-    from scipy.optimize import linear_sum_assignment  # pyright: ignore
-
     # Each row has a column of its own to fall back on.
     table = [[*row, *([_MISSING] * len(costs))] for row in costs]
-    chosen: list[int] = cast("Any", linear_sum_assignment)(table)[1].tolist()
-    return [column if column < columns else None for column in chosen]
+    return [column if column < columns else None for column in least_assignment(table)]

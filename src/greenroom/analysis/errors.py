@@ -34,6 +34,7 @@ from greenroom.analysis import wording
 from greenroom.analysis.alignment import Alignment, Pair, Write, align
 from greenroom.analysis.arguments import ArgumentDifference, target_of
 from greenroom.analysis.figures import Diagnosis, ErrorBreakdown, FailureKind
+from greenroom.analysis.tools import refused
 from greenroom.store.records import DifferenceRecord, EpisodeRecord, StepRecord
 from greenroom.trajectories import RESPOND
 
@@ -147,8 +148,7 @@ def _made(episode: EpisodeRecord) -> list[Write]:
 
 
 def _refusal(step: StepRecord) -> str | None:
-    refused = step.invalid is not None or step.observation.startswith("Error")
-    return step.observation if refused else None
+    return step.observation if refused(step) else None
 
 
 def _findings(episode: EpisodeRecord, alignment: Alignment) -> list[_Finding]:
@@ -186,7 +186,7 @@ def _cut_off(episode: EpisodeRecord, alignment: Alignment) -> _Finding | None:
             problem = next((s.invalid for s in reversed(episode.steps) if s.invalid), None)
             detail = f": {problem}" if problem else pending
             return _Finding("invalid_action", f"Gave no further action after {steps}{detail}")
-        case "success" | "failure":
+        case "success" | "failure" | "answered":
             return None
 
 

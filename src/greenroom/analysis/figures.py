@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -26,6 +27,39 @@ class Estimate(Figures):
     """How the interval was made; "none" where there is none, and low and high are NaN."""
 
 
+NOTHING = Estimate(value=nan, low=nan, high=nan, method="none")
+
+
+def without_interval(value: float | None) -> Estimate:
+    """A figure of which nothing more is known; None is not known at all."""
+    return Estimate(value=nan if value is None else value, low=nan, high=nan, method="none")
+
+
+class Latency(Figures):
+    """How long something took, in seconds."""
+
+    n: int
+    """How many values there are."""
+    mean: float
+    p50: Estimate
+    p90: Estimate
+    p95: Estimate
+    p99: Estimate
+
+    def named(self) -> dict[str, Estimate]:
+        """The figures by the names that gates use."""
+        return {
+            "latency_p50": self.p50,
+            "latency_p90": self.p90,
+            "latency_p95": self.p95,
+            "latency_p99": self.p99,
+            "latency_mean": without_interval(self.mean),
+        }
+
+
+LATENCY_NAMES = ("latency_p50", "latency_p90", "latency_p95", "latency_p99", "latency_mean")
+
+
 class ConventionMetrics(Figures):
     """The figures of a run under one convention for episodes without a result."""
 
@@ -36,6 +70,8 @@ class ConventionMetrics(Figures):
     episodes: int
     pass_hat_k: dict[int, Estimate]
     """pass^k for k = 1 to the number of trials that tasks have."""
+    pass_tasks: dict[int, int] = Field(default_factory=dict[int, int])
+    """How many tasks are behind each pass^k: those with at least k trials."""
     average_reward: Estimate
     overall_score: Estimate
     """The mean of pass^1 to pass^4; NaN with fewer than 4 trials."""
@@ -92,6 +128,21 @@ class RunMetrics(Figures):
     tokens: dict[str, int]
     """Tokens by purse."""
     tasks: list[TaskFigures]
+    latency: dict[str, Latency] = Field(default_factory=dict[str, Latency])
+    """By what took so long: turn, episode, and the model calls of each purse, as model.agent."""
+
+    def named(self) -> dict[str, Estimate]:
+        """The figures by the names that gates use."""
+        main, turn = self.main, self.latency.get("turn")
+        return {
+            **{f"pass^{k}": estimate for k, estimate in main.pass_hat_k.items()},
+            "reward": main.average_reward,
+            "overall": main.overall_score,
+            "coverage": without_interval(main.coverage),
+            "errors": without_interval(self.errors + self.missing),
+            "cost": without_interval(self.total_cost),
+            **(turn.named() if turn else dict.fromkeys(LATENCY_NAMES, NOTHING)),
+        }
 
     @property
     def main(self) -> ConventionMetrics:

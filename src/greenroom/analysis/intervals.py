@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greenroom.analysis.distributions import beta_quantile, student_quantile
-from greenroom.analysis.figures import Estimate
+from greenroom.analysis.figures import NOTHING, Estimate, without_interval
 
 CAUTION = 0.25
 """Found by simulation: less covers unlike tasks too rarely, more covers like ones too often."""
@@ -139,9 +139,6 @@ class SuccessIntervals:
         )
 
 
-NOTHING = Estimate(value=nan, low=nan, high=nan, method="none")
-
-
 def average_reward(
     rewards: Mapping[int, Sequence[float]],
     *,
@@ -201,11 +198,6 @@ def mean_count(
         high=exp(log(value) + reach) if reach < 50 else inf,
         method="bootstrap",
     )
-
-
-def without_interval(value: float) -> Estimate:
-    """A figure of which nothing more is known."""
-    return Estimate(value=value, low=nan, high=nan, method="none")
 
 
 def score_interval(value: float, variance: float, values: Floats, confidence: float) -> Estimate:

@@ -10,6 +10,7 @@ from greenroom.analysis.figures import (
     ConventionMetrics,
     ErrorConvention,
     Estimate,
+    Latency,
     RunMetrics,
     TaskFigures,
     TurnPoint,
@@ -79,6 +80,7 @@ def measure_run(
         average_cost=None if total_cost is None else total_cost / len(played),
         tokens=tokens_of(played),
         tasks=[_task_figures(counted, index) for index in counted.rows],
+        latency=_latency(played, confidence),
     )
 
 
@@ -117,6 +119,10 @@ def convention_metrics(
         episodes=episodes,
         pass_hat_k={
             k: successes.pass_hat_k(k) for k in range(1, max(1, successes.most_trials) + 1)
+        },
+        pass_tasks={
+            k: sum(1 for rewards in by_task.values() if len(rewards) >= k)
+            for k in range(1, max(1, successes.most_trials) + 1)
         },
         average_reward=average_reward(
             by_task, confidence=confidence, resamples=resamples, seed=seed
@@ -158,6 +164,22 @@ def _steps_to_success(
         if row.solved:
             by_task.setdefault(row.task_index, []).append(row.steps)
     return mean_count(by_task, confidence=confidence, resamples=resamples, seed=seed)
+
+
+def _latency(played: Sequence[EpisodeRow], confidence: float) -> dict[str, Latency]:
+    """By turn, episode and purse; tasks are the units."""
+    from greenroom.analysis.latency import latency_of
+
+    spans: dict[str, dict[int, list[float]]] = {"turn": {}, "episode": {}}
+    for row in played:
+        spans["turn"].setdefault(row.task_index, []).extend(row.turn_seconds)
+        if row.seconds > 0:
+            spans["episode"].setdefault(row.task_index, []).append(row.seconds)
+        for purse, seconds in row.model_seconds.items():
+            by_task = spans.setdefault(f"model.{purse}", {})
+            by_task.setdefault(row.task_index, []).extend(seconds)
+    found = {name: latency_of(by_task, confidence=confidence) for name, by_task in spans.items()}
+    return {name: latency for name, latency in found.items() if latency is not None}
 
 
 def _task_figures(counted: Tally, task_index: int) -> TaskFigures:

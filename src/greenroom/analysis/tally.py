@@ -8,22 +8,10 @@ from itertools import islice
 from typing import Protocol
 
 from greenroom.analysis.figures import ErrorConvention
+from greenroom.store.records import Usage, total_cost
 
 SOLVED = 1 - 1e-6
 """Tau Bench's measure: a reward this close to 1 is a success."""
-
-
-class UsageLike(Protocol):
-    """Tokens and money of one purse."""
-
-    @property
-    def calls(self) -> int: ...
-    @property
-    def prompt_tokens(self) -> int: ...
-    @property
-    def completion_tokens(self) -> int: ...
-    @property
-    def cost(self) -> float | None: ...
 
 
 class EpisodeLike(Protocol):
@@ -44,7 +32,7 @@ class EpisodeLike(Protocol):
     @property
     def seconds(self) -> float: ...
     @property
-    def usage(self) -> Mapping[str, UsageLike]: ...
+    def usage(self) -> Mapping[str, Usage]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +47,10 @@ class EpisodeRow:
     steps: int
     turns: int
     seconds: float
-    usage: Mapping[str, UsageLike] = field(default_factory=dict[str, UsageLike])
+    usage: Mapping[str, Usage] = field(default_factory=dict[str, Usage])
     instruction: str = ""
+    turn_seconds: Sequence[float] = ()
+    model_seconds: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
 
     @property
     def solved(self) -> bool:
@@ -84,6 +74,8 @@ def row_of(episode: EpisodeLike) -> EpisodeRow:
         seconds=episode.seconds,
         usage=episode.usage,
         instruction=getattr(task, "instruction", ""),
+        turn_seconds=getattr(episode, "turn_seconds", ()),
+        model_seconds=getattr(episode, "model_seconds", {}),
     )
 
 
@@ -152,14 +144,7 @@ def tally(
 
 def cost_of(rows: Iterable[EpisodeRow]) -> float | None:
     """What episodes cost together: None if any price is unknown, or if nothing was bought."""
-    total: float | None = None
-    for row in rows:
-        for usage in row.usage.values():
-            if usage.cost is not None:
-                total = (total or 0.0) + usage.cost
-            elif usage.calls or usage.prompt_tokens or usage.completion_tokens:
-                return None
-    return total
+    return total_cost(usage for row in rows for usage in row.usage.values())
 
 
 def tokens_of(rows: Iterable[EpisodeRow]) -> dict[str, int]:
@@ -169,3 +154,12 @@ def tokens_of(rows: Iterable[EpisodeRow]) -> dict[str, int]:
         for purse, usage in row.usage.items():
             tokens[purse] = tokens.get(purse, 0) + usage.prompt_tokens + usage.completion_tokens
     return tokens
+
+
+def usage_by_purse(usages: Iterable[Mapping[str, Usage]]) -> dict[str, Usage]:
+    """Usages in one for each purse."""
+    found: dict[str, list[Usage]] = {}
+    for usage in usages:
+        for purse, used in usage.items():
+            found.setdefault(purse, []).append(used)
+    return {purse: Usage.total(used) for purse, used in found.items()}

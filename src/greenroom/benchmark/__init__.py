@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from greenroom.benchmark.config import PreparedRun, RunConfig, check_config, prepare_run
+from greenroom.benchmark.config import RunConfig, check_config
 from greenroom.benchmark.conformance import ConformanceReport, Mismatch, check_conformance
-from greenroom.benchmark.episode import Episode, episode_seed, play_episode
+from greenroom.benchmark.context import RunContext, prepare_run
+from greenroom.benchmark.episode import Episode, play_episode
 from greenroom.benchmark.recording import episode_record
 from greenroom.benchmark.replay import ReplayedEpisode, replay_recordings
 from greenroom.benchmark.runner import play_run, reopen_run, start_run
@@ -13,13 +14,12 @@ __all__ = [
     "ConformanceReport",
     "Episode",
     "Mismatch",
-    "PreparedRun",
     "ReplayedEpisode",
     "RunConfig",
+    "RunContext",
     "check_config",
     "check_conformance",
     "episode_record",
-    "episode_seed",
     "play_episode",
     "play_run",
     "prepare_run",

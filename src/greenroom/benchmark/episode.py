@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 
-from greenroom.agents import Agent, AgentContext, AgentStrategy, Script, Stage
-from greenroom.domains.domain import Domain
-from greenroom.domains.environment import MAX_STEPS, Environment, SimulatedUser, Step
+from greenroom.agents import Agent, Stage
+from greenroom.benchmark.context import RunContext
+from greenroom.domains.environment import Environment, SimulatedUser, Step
 from greenroom.domains.reward import Reward
 from greenroom.errors import EpisodeOver, InputError, redacted
-from greenroom.models import BudgetExhausted, ContentFiltered, ContextWindowExceeded
-from greenroom.models.purses import Ledger
-from greenroom.store import Outcome, Usage
+from greenroom.models import (
+    BudgetExhausted,
+    ContentFiltered,
+    ContextWindowExceeded,
+    Ledger,
+    ModelUnavailable,
+)
+from greenroom.store import NO_RESULT, Outcome, Usage, outcome_of
 from greenroom.users import ScriptedUser
-
-if TYPE_CHECKING:
-    from greenroom.benchmark.casting import Cast
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Episode:
     messages: list[dict[str, Any]] | None = field(default=None, repr=False)
     """The agent's own chat messages, if it holds any."""
     usage: dict[str, Usage] = field(default_factory=dict[str, Usage])
+    model_seconds: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    turn_seconds: list[float] = field(default_factory=list[float])
     facts: dict[str, str] = field(default_factory=dict[str, str])
     """What the agent says of itself, such as a version."""
     tallies: dict[str, dict[str, float | None]] = field(
@@ -55,61 +59,34 @@ class Episode:
     @property
     def reward(self) -> float | None:
         """Tau Bench's reward: 0 if the episode did not come to its end, None if it broke."""
-        if self.outcome == "infrastructure_error":
+        if self.outcome == NO_RESULT:
             return None
         return self.details.value if self.details is not None else 0.0
 
 
-def episode_seed(seed: int, task_index: int, trial: int) -> int:
-    """The seed of an episode: a pure function of the run's seed, the task and the trial."""
-    digest = sha256(f"{seed}/{task_index}/{trial}".encode()).digest()
-    return int.from_bytes(digest[:4]) & 0x7FFFFFFF
-
-
 async def play_episode(
-    domain: Domain,
-    strategy: AgentStrategy,
-    task_index: int,
-    *,
-    split: str = "test",
-    trial: int = 0,
-    seed: int = 10,
-    options: Mapping[str, str] | None = None,
-    max_steps: int = MAX_STEPS,
-    max_seconds: float | None = None,
-    cast: Cast | None = None,
-    ledger: Ledger | None = None,
-    shared: Any = None,
+    context: RunContext, task_index: int, *, trial: int = 0, ledger: Ledger | None = None
 ) -> Episode:
-    """Play one trial of a task with an agent of the strategy.
+    """Play one trial of a task.
 
-    Whatever breaks on the way becomes the episode's outcome. Only what a person has to mend, an
-    InputError, and a budget that is used up are raised. Without a cast, the user is scripted and
-    there is no model. `shared` is what the strategy's `prepare` made.
+    Whatever breaks on the way becomes the episode's outcome. Only an InputError and an exhausted
+    budget are raised.
     """
     ledger = ledger or Ledger()
-    own_seed = episode_seed(seed, task_index, trial)
-    scope = f"{seed}/{task_index}/{trial}"
-    context = AgentContext(
-        task_index,
-        trial,
-        seed,
-        options or {},
-        script=Script(domain, split, task_index) if strategy.reads_script else None,
-        model=cast.agent_model(ledger, scope, own_seed) if cast else None,
-        episode_seed=own_seed,
-        role_models=cast.role_models(ledger, scope, own_seed) if cast else {},
-        shared=shared,
+    config, strategy = context.config, context.strategy
+    agent_context = context.agent_context(task_index, trial, ledger)
+    user = _EpisodeUser(ScriptedUser())
+    environment = Environment(
+        context.domain, user, split=config.task_split, max_steps=config.max_num_steps
     )
-    context = with_own_model(strategy, context, ledger)
-    environment = Environment(domain, ScriptedUser(), split=split, max_steps=max_steps)
     agent: Agent | None = None
     started_at, start = datetime.now(UTC), time.monotonic()
     problem: Exception | None = None
-    with anyio.move_on_after(math.inf if max_seconds is None else max_seconds) as limit:
+    seconds = config.max_episode_seconds
+    with anyio.move_on_after(math.inf if seconds is None else seconds) as limit:
         try:
-            environment.user = _user(strategy, context, cast, ledger, scope)
-            agent = strategy.create(context)
+            user.user = context.create_user(agent_context, ledger)
+            agent = strategy.create(agent_context)
             await environment.reset(task_index)
             await agent.play(Stage(environment))
         except EpisodeOver:
@@ -127,38 +104,51 @@ async def play_episode(
         steps=tuple(environment.steps),
         started_at=started_at,
         seconds=time.monotonic() - start,
-        seed=own_seed,
+        seed=agent_context.episode_seed,
         details=environment.reward,
-        error=_error_text(problem) if outcome == "infrastructure_error" else None,
+        error=_error_text(problem) if outcome == NO_RESULT else None,
         messages=getattr(agent, "messages", None),
         usage=ledger.usage(),
+        model_seconds=ledger.latencies(),
+        turn_seconds=user.turn_seconds,
         facts=getattr(agent, "facts", {}),
         tallies=getattr(agent, "tallies", {}),
     )
 
 
-def with_own_model(strategy: AgentStrategy, context: AgentContext, ledger: Ledger) -> AgentContext:
-    """The context with the model that the strategy brings, if it does; the agent pays for it."""
-    if strategy.create_model is None:
-        return context
-    return replace(context, model=ledger.model("agent", strategy.create_model(context)))
+class _EpisodeUser:
+    """Times the agent's turns, and keeps limits of the user's model from counting against it."""
+
+    def __init__(self, user: SimulatedUser) -> None:
+        self.user = user
+        self.turn_seconds: list[float] = []
+        self._turn_began = 0.0
+
+    async def open(self, instruction: str) -> str:
+        with _not_the_agents_fault():
+            said = await self.user.open(instruction)
+        self._turn_began = time.perf_counter()
+        return said
+
+    async def reply(self, content: str) -> str:
+        self.turn_seconds.append(round(time.perf_counter() - self._turn_began, 4))
+        with _not_the_agents_fault():
+            said = await self.user.reply(content)
+        self._turn_began = time.perf_counter()
+        return said
 
 
-def _user(
-    strategy: AgentStrategy,
-    context: AgentContext,
-    cast: Cast | None,
-    ledger: Ledger,
-    scope: str,
-) -> SimulatedUser:
-    if cast is not None:
-        return cast.create_user(strategy, context, ledger, scope)
-    return strategy.create_user(context) if strategy.create_user else ScriptedUser()
+@contextmanager
+def _not_the_agents_fault() -> Generator[None]:
+    try:
+        yield
+    except (ContextWindowExceeded, ContentFiltered) as error:
+        raise ModelUnavailable(f"The simulated user's model: {error}") from error
 
 
 def _outcome(environment: Environment, problem: Exception | None, *, timed_out: bool) -> Outcome:
     if environment.reward is not None:
-        return "success" if environment.reward.value == 1.0 else "failure"
+        return outcome_of(environment.reward.value)
     match problem:
         case ContextWindowExceeded():
             return "context_window"

@@ -43,6 +43,8 @@ def episode_record(
         seconds=episode.seconds,
         messages=episode.messages,
         usage=episode.usage,
+        model_seconds=episode.model_seconds,
+        turn_seconds=episode.turn_seconds,
         facts=episode.facts,
         tallies=episode.tallies,
         flags=flags_of_steps(episode.opening, episode.steps),

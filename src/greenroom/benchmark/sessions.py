@@ -21,11 +21,8 @@ import anyio
 import orjson
 from anyio.abc import TaskGroup
 
-from greenroom.agents import AgentContext, Stage
-from greenroom.benchmark.casting import Cast, make_cast
-from greenroom.benchmark.config import PreparedRun
-from greenroom.benchmark.episode import episode_seed, with_own_model
-from greenroom.benchmark.runner import prepared_agents
+from greenroom.agents import Stage
+from greenroom.benchmark.context import RunContext
 from greenroom.domains.actions import RESPOND, Action
 from greenroom.domains.environment import Environment
 from greenroom.errors import InputError, redacted
@@ -55,15 +52,14 @@ class _Agents:
     """What is open while sessions are running."""
 
     tasks: TaskGroup
-    cast: Cast
-    shared: Any
+    context: RunContext
 
 
 @dataclass
 class AgentSessions:
     """The sessions of callers with agents of one kind."""
 
-    prepared: PreparedRun
+    context: RunContext
     task_index: int = 0
     """The task whose world is used; its instruction and its reward are not."""
     max_sessions: int = MAX_SESSIONS
@@ -77,19 +73,18 @@ class AgentSessions:
     _agents: _Agents | None = None
 
     def __post_init__(self) -> None:
-        if self.prepared.strategy.reads_script or self.prepared.strategy.create_user is not None:
+        if self.context.strategy.reads_script or self.context.strategy.create_user is not None:
             raise InputError(
-                f"The {self.prepared.strategy.name} agent plays from a script and cannot be talked "
+                f"The {self.context.strategy.name} agent plays from a script and cannot be talked "
                 "to. Serve one that asks a model, such as tool-calling."
             )
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
         """Answer calls while the block runs; its end ends all sessions."""
-        cast = make_cast(self.prepared.config, self.prepared.strategy)
         try:
-            async with prepared_agents(self.prepared) as shared, anyio.create_task_group() as tasks:
-                self._agents = _Agents(tasks, cast, shared)
+            async with self.context.opened() as opened, anyio.create_task_group() as tasks:
+                self._agents = _Agents(tasks, opened)
                 try:
                     yield
                 finally:
@@ -99,12 +94,10 @@ class AgentSessions:
             if len(group.exceptions) == 1:
                 raise group.exceptions[0] from None
             raise
-        finally:
-            await cast.close()
 
     def workflow(self) -> Workflow:
         """The chat workflow whose every session is a conversation with its own agent."""
-        strategy, env = self.prepared.strategy.name, self.prepared.config.env
+        strategy, env = self.context.strategy.name, self.context.domain.name
 
         @chat_workflow(
             name=f"{strategy}-{env}",
@@ -158,7 +151,7 @@ class AgentSessions:
                 status=_UNAVAILABLE,
                 kind="SessionsBusy",
             )
-        session = _Session(self.prepared, self.task_index, self._agents)
+        session = _Session(self.task_index, self._agents)
         self._sessions[session.id] = session
         self._agents.tasks.start_soon(session.play)
         return session
@@ -222,13 +215,12 @@ class _Turn:
 class _Session:
     """One agent in one environment; it is the agent's user, and says what callers say."""
 
-    def __init__(self, prepared: PreparedRun, task_index: int, agents: _Agents) -> None:
+    def __init__(self, task_index: int, agents: _Agents) -> None:
         self.id = uuid4().hex
         self.transcript = ""
         """The key of what was said so far, for callers without ids."""
         self.used = anyio.current_time()
         self.over = False
-        self._prepared = prepared
         self._task_index = task_index
         self._agents = agents
         self._turns: asyncio.Queue[_Turn] = asyncio.Queue()
@@ -329,23 +321,12 @@ class _Session:
         )
 
     async def _play_episode(self) -> None:
-        config, strategy = self._prepared.config, self._prepared.strategy
-        cast, ledger, scope = self._agents.cast, self._ledger, uuid4().hex
+        run, config = self._agents.context, self._agents.context.config
         trial = uuid4().int % (1 << 31)
-        seed = episode_seed(config.seed, self._task_index, trial)
-        context = AgentContext(
-            self._task_index,
-            trial,
-            config.seed,
-            config.agent_options,
-            model=cast.agent_model(ledger, scope, seed),
-            episode_seed=seed,
-            role_models=cast.role_models(ledger, scope, seed),
-            shared=self._agents.shared,
-        )
-        agent = strategy.create(with_own_model(strategy, context, ledger))
+        context = run.agent_context(self._task_index, trial, self._ledger, scope=uuid4().hex)
+        agent = run.strategy.create(context)
         environment = Environment(
-            self._prepared.domain, self, split=config.task_split, max_steps=config.max_num_steps
+            run.domain, self, split=config.task_split, max_steps=config.max_num_steps
         )
         await environment.reset(self._task_index)
         await agent.play(_SessionStage(environment, self))

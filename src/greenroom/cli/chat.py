@@ -49,7 +49,9 @@ def chat(
     ] = None,
     param: Annotated[
         list[str] | None,
-        typer.Option("--param", help="A parameter that differs.", metavar="NAME=VALUE"),
+        typer.Option(
+            "--parameter", "--param", help="A parameter that differs.", metavar="NAME=VALUE"
+        ),
     ] = None,
     session: Annotated[
         str | None, typer.Option("--session", help="Go on with the session of this id.")
@@ -74,7 +76,7 @@ def chat(
             conversation = ChatSession(
                 target,
                 inputs=parse_pairs("--input", inputs or [], schemas.inputs),
-                parameters=parse_pairs("--param", param or [], schemas.parameters) or None,
+                parameters=parse_pairs("--parameter", param or [], schemas.parameters) or None,
                 session_id=session or new_session(),
             )
             talk = _Talk(conversation, Screen(target.profile.name, silent=json), runner)

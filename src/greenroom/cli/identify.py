@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
-from greenroom.cli.output import console, print_json, progress
+from greenroom.cli.output import console, print_json
+from greenroom.cli.working import Watcher, work
+from greenroom.judging.config import JudgingConfig
+from greenroom.options import checked
 
 if TYPE_CHECKING:
-    from greenroom.judging import FaultJudgement
-    from greenroom.judging.run import MakeModel
-    from greenroom.models import Model, ModelSettings
-    from greenroom.models.purses import Ledger
-    from greenroom.store import EpisodeRecord, RunRecord, Store
+    from greenroom.store import JudgementRecord, JudgingRecord, RunRecord, Store
 
 
 def register(app: typer.Typer) -> None:
@@ -25,35 +26,18 @@ def register(app: typer.Typer) -> None:
     app.command()(identify)
 
 
+@takes(JudgingConfig, without=("gates", "strict", "seed", "max_retries"))
 def identify(
+    fields: dict[str, Any],
     target: Annotated[
         str,
         typer.Argument(
             help="The name or id of a run, or a Tau Bench result file.", metavar="RUN|FILE"
         ),
     ],
-    judge_model: Annotated[str, typer.Option("--judge-model", help="The model that judges.")],
-    judge_model_provider: Annotated[
-        str | None,
-        typer.Option(
-            "--judge-model-provider",
-            help="Its provider; 'local' for a model that runs on this machine.",
-        ),
-    ] = None,
-    judge_api_base: Annotated[
-        str | None,
-        typer.Option("--judge-api-base", help="The address of a server, up to /v1.", metavar="URL"),
-    ] = None,
     env: Annotated[
         str, typer.Option("--env", help="The domain of a result file: it tells which tools write.")
     ] = "retail",
-    max_concurrency: Annotated[
-        int, typer.Option("--max-concurrency", help="How many episodes at a time.", min=1)
-    ] = 4,
-    max_failures: Annotated[
-        int | None,
-        typer.Option("--max-failures", help="Judge no more than this many failures.", min=1),
-    ] = None,
     examples: Annotated[
         int, typer.Option("--examples", help="How many judgements to show in full.", min=0)
     ] = 10,
@@ -67,145 +51,106 @@ def identify(
     The judgements of a run are kept with it, each as soon as it is there; those that this judge
     gave before are not asked for again.
     """
-    from greenroom.judging import failed_episodes
-    from greenroom.models import ModelSettings
+    from greenroom.judging import failed_episodes, start_judging, summarise
 
-    settings = ModelSettings(
-        model=judge_model, provider=judge_model_provider, api_base=judge_api_base
-    )
-    title, policy, episodes, place = _read(target, env)
-    failures = failed_episodes(episodes)
-    chosen = failures[:max_failures]
-    known = [] if again or place is None else _known(place, judge_name(settings), chosen)
-    judgements = _judge(chosen, known, settings, policy, place, max_concurrency, shown=not json)
+    config = checked(JudgingConfig, fields)
+    with _opened(target, env) as (store, run):
+        episodes = list(store.runs.results(run.id))
+        failures = failed_episodes(episodes)
+        wanted = {episode.key for episode in failures[: config.max_failures]}
+        judgements: list[JudgementRecord] = []
+        if wanted:
+            judging = start_judging(store, run, config, again=again)
+            _judge(store, judging, config, f"greenroom identify {target}", shown=not json)
+            found = store.judgings.results(judging.id)
+            judgements = [one for one in found if one.key in wanted]
     if json:
-        print_json(_as_json(title, len(episodes), len(failures), judgements))
+        print_json(
+            {
+                "source": run.name,
+                "judge": config.judge,
+                "episodes": len(episodes),
+                "failures": len(failures),
+                "summary": summarise(judgements).model_dump(),
+                "judgements": [one.model_dump(mode="json") for one in judgements],
+            }
+        )
     else:
-        _print(title, len(failures), judgements, examples)
+        _print(run.name, config.judge, len(failures), judgements, examples)
 
 
-def _read(
-    target: str, env: str
-) -> tuple[str, str, list[EpisodeRecord], tuple[Store, RunRecord] | None]:
-    """A name to show, the policy, the episodes, and where judgements are kept, if anywhere."""
-    from greenroom.judging import policy_seen
-
-    path = Path(target)
-    if path.is_file():
-        from greenroom.domains.plugins import find_plugin
-        from greenroom.reports.tau_bench import read_tau_bench
-
-        tools = find_plugin(env).tools
-        writing = [name for name, tool in tools.items() if tool.writes]
-        episodes = read_tau_bench(path, write_tools=writing)
-        return path.name, policy_seen(episodes), episodes, None
-
+@contextmanager
+def _opened(target: str, env: str) -> Generator[tuple[Store, RunRecord]]:
+    """The store with a run: the one of that name, or a result file in a store for the moment."""
     from greenroom.store import open_store
 
-    store = open_store()
-    run = store.runs.find(target)
-    episodes = list(store.runs.results(run.id))
-    return run.name, run.policy or policy_seen(episodes), episodes, (store, run)
+    path = Path(target)
+    if not path.is_file():
+        store = open_store()
+        yield store, store.runs.find(target)
+        return
+    from tempfile import TemporaryDirectory
 
+    from sqlalchemy import URL
 
-def _known(
-    place: tuple[Store, RunRecord], judge: str, chosen: Sequence[EpisodeRecord]
-) -> list[FaultJudgement]:
-    from greenroom.judging import load_judgements
+    from greenroom._version import __version__
+    from greenroom.domains.plugins import find_plugin
+    from greenroom.reports.tau_bench import read_tau_bench
+    from greenroom.store import RunRecord, Store, open_engine
 
-    store, run = place
-    wanted = {(episode.task_index, episode.trial) for episode in chosen}
-    return [
-        judgement
-        for judgement in load_judgements(store.engine, run.id, judge=judge)
-        if judgement.error is None and (judgement.task_index, judgement.trial) in wanted
-    ]
+    tools = find_plugin(env).tools
+    writing = [name for name, tool in tools.items() if tool.writes]
+    episodes = read_tau_bench(path, write_tools=writing)
+    with TemporaryDirectory(prefix="greenroom-identify-") as folder:
+        store = Store(open_engine(URL.create("sqlite", database=f"{folder}/runs.db")))
+        try:
+            run = RunRecord(
+                id="file",
+                name=path.name,
+                created_at=datetime.now(UTC),
+                greenroom_version=__version__,
+                env=env,
+                task_split="test",
+                agent_strategy="file",
+                task_indices=sorted({episode.task_index for episode in episodes}),
+                num_trials=1 + max((episode.trial for episode in episodes), default=0),
+                pack={},
+            )
+            store.runs.create(run)
+            store.runs.add(run.id, episodes)
+            yield store, run
+        finally:
+            store.close()
 
 
 def _judge(
-    chosen: Sequence[EpisodeRecord],
-    known: list[FaultJudgement],
-    settings: ModelSettings,
-    policy: str,
-    place: tuple[Store, RunRecord] | None,
-    max_concurrency: int,
-    *,
-    shown: bool,
-) -> list[FaultJudgement]:
-    import anyio
+    store: Store, judging: JudgingRecord, config: JudgingConfig, resume: str, *, shown: bool
+) -> None:
+    from greenroom.judging import run_judging
+    from greenroom.trials import Progress
 
-    from greenroom.judging import judge_episodes, save_judgements
+    async def run(watcher: Watcher) -> None:
+        await run_judging(
+            store, judging, config, on_plan=watcher.on_plan, on_judgement=watcher.on_result
+        )
 
-    judged = {(judgement.task_index, judgement.trial) for judgement in known}
-    open_ones = [e for e in chosen if (e.task_index, e.trial) not in judged]
-    if not open_ones:
-        return known
-    with progress("Failures judged", len(open_ones), shown=shown) as advance:
-
-        def keep(judgement: FaultJudgement) -> None:
-            if place is not None:
-                save_judgements(place[0].engine, place[1].id, [judgement])
-            advance("")
-
-        async def run() -> list[FaultJudgement]:
-            async with open_judge(settings) as make_model:
-                return await judge_episodes(
-                    open_ones,
-                    make_model,
-                    policy=policy,
-                    max_concurrency=max_concurrency,
-                    on_judgement=keep,
-                    name=judge_name(settings),
-                )
-
-        fresh = anyio.run(run)
-    return sorted([*known, *fresh], key=lambda one: (one.task_index, one.trial))
-
-
-def judge_name(settings: ModelSettings) -> str:
-    """What a judge is recorded as."""
-    return f"{settings.provider}/{settings.model}" if settings.provider else settings.model
-
-
-@asynccontextmanager
-async def open_judge(settings: ModelSettings) -> AsyncGenerator[MakeModel]:
-    """What makes the judge of an episode, for as long as it is open."""
-    from greenroom.models.local import PROVIDER, LocalModel
-
-    if settings.provider == PROVIDER:
-        local = LocalModel.from_settings(settings)
-        yield lambda _, ledger: ledger.model("judge", local)
+    if judging.planned == len(store.judgings.finished(judging.id)):
         return
-
-    from greenroom.models.client import ModelClient
-
-    client = ModelClient(settings)
-
-    def make(episode: EpisodeRecord, ledger: Ledger) -> Model:
-        scope = f"identify {episode.task_index} {episode.trial}"
-        return client.for_episode("judge", ledger, scope, episode.seed)
-
-    try:
-        yield make
-    finally:
-        await client.close()
+    work(
+        store.judgings,
+        judging,
+        run,
+        Progress(),
+        lambda _: None,
+        noun="judgements",
+        resume=resume,
+        shown=shown,
+    )
 
 
-def _as_json(
-    title: str, episodes: int, failures: int, judgements: Sequence[FaultJudgement]
-) -> dict[str, Any]:
-    from greenroom.judging import summarise
-
-    return {
-        "source": title,
-        "episodes": episodes,
-        "failures": failures,
-        "summary": summarise(judgements).model_dump(),
-        "judgements": [judgement.model_dump() for judgement in judgements],
-    }
-
-
-def _print(title: str, failures: int, judgements: Sequence[FaultJudgement], examples: int) -> None:
+def _print(
+    title: str, judge: str, failures: int, judgements: Sequence[JudgementRecord], examples: int
+) -> None:
     from rich.table import Table
 
     from greenroom.judging import summarise
@@ -215,7 +160,7 @@ def _print(title: str, failures: int, judgements: Sequence[FaultJudgement], exam
         out.print(f"No failures to judge in {title}.", markup=False)
         return
     summary = summarise(judgements)
-    heading = f"{title}: {summary.judged} of {failures} failures judged by {judgements[0].model}"
+    heading = f"{title}: {summary.judged} of {failures} failures judged by {judge}"
     out.print(heading, markup=False, soft_wrap=True)
     table = Table()
     table.add_column("At fault")
@@ -240,7 +185,7 @@ def _print(title: str, failures: int, judgements: Sequence[FaultJudgement], exam
     out.print(f"Judging took {usage.calls} calls, {tokens} tokens{cost}.")
 
 
-def _print_one(one: FaultJudgement) -> None:
+def _print_one(one: JudgementRecord) -> None:
     out = console()
     kind = f", {one.kind.replace('_', ' ')}" if one.kind else ""
     verdict = f"{one.author}{kind}" if one.author else "no verdict"

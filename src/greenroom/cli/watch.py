@@ -43,7 +43,7 @@ def _looks(store: Store, run: RunRecord, interval: float) -> Iterator[tuple[int,
         # Asked before counting: what was finished in between is then counted too.
         playing = store.runs.find(run.id).status == "running"
         results = [s for s in store.runs.summaries(run.id) if s.reward is not None]
-        solved = sum(summary.reward == 1.0 for summary in results)
+        solved = sum(summary.solved for summary in results)
         costs = [summary.cost for summary in results if summary.cost is not None]
         note = f"pass^1 {solved / len(results):.2f}" if results else ""
         if costs:

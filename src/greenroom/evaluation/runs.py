@@ -1,11 +1,11 @@
-"""Evaluations from what a person asks for to what is kept: everything is checked on the way."""
+"""Starting and reopening evaluations: everything is checked before anything is called."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -13,8 +13,11 @@ from uuid import uuid4
 import anyio.to_thread
 
 from greenroom._version import __version__
+from greenroom.analysis.evaluations import gate_names
+from greenroom.analysis.gates import parse_gates
 from greenroom.errors import InputError
 from greenroom.evaluation.config import EvaluationConfig, check_evaluation_config
+from greenroom.evaluation.context import EvaluationContext, find_user
 from greenroom.evaluation.evaluators import (
     EvaluatorSpec,
     evaluator_names,
@@ -22,13 +25,12 @@ from greenroom.evaluation.evaluators import (
     make_evaluators,
     parse_spec,
 )
-from greenroom.evaluation.gates import parse_gates
-from greenroom.evaluation.parties import find_user, load_prices
 from greenroom.evaluation.row_calls import Form, RowPlan, plan_rows
 from greenroom.evaluation.test_sets import find_version, import_file
 from greenroom.evaluation.test_sets.files import FORMATS
+from greenroom.models import Prices
 from greenroom.store import EvaluationRecord, Store, TestSetVersion
-from greenroom.users import UserStrategy
+from greenroom.util.imports import absolute_target
 from greenroom.util.json_values import as_dict
 from greenroom.workflows.call.addresses import is_address
 from greenroom.workflows.call.as_completion import AsCompletion
@@ -38,31 +40,13 @@ from greenroom.workflows.calls import Profile, Target
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
-@dataclass(frozen=True)
-class PreparedEvaluation:
-    """A configuration with everything that it names at hand. Close its target after use."""
-
-    config: EvaluationConfig
-    target: Target
-    version: TestSetVersion
-    plan: RowPlan
-    row_count: int
-    user: UserStrategy | None = None
-    """Who plays the users, if rows have goals."""
-
-    @property
-    def interactive(self) -> bool:
-        """A person plays the user: one conversation at a time."""
-        return self.user is not None and self.user.interactive
-
-
 async def start_evaluation(
     store: Store,
     config: EvaluationConfig,
     *,
     name: str | None = None,
     target: Target | None = None,
-) -> tuple[EvaluationRecord, PreparedEvaluation]:
+) -> tuple[EvaluationRecord, EvaluationContext]:
     """Keep a new evaluation in the store, ready to be run. Nothing is kept if anything is amiss.
 
     A `target` that is open already is taken as the workflow, whatever its address.
@@ -73,29 +57,30 @@ async def start_evaluation(
     try:
         version = await anyio.to_thread.run_sync(find_test_set, store, config.test_set)
         config = config.model_copy(update={"test_set": str(version)})
-        prepared = await _prepared(store, config, version, opened)
+        context = await _prepare(store, config, version, opened)
         profile = opened.profile
         stem = _NOT_IN_NAMES.sub("-", f"{profile.name}-{version.name}").strip("-")
         evaluation = EvaluationRecord(
             id=uuid4().hex[:12],
-            name=name or store.evaluations.free_name(stem),
+            name=name or "",
             created_at=datetime.now(UTC),
             greenroom_version=__version__,
-            config=prepared.config.model_dump(mode="json"),
+            config=context.config.model_dump(mode="json"),
             workflow=profile.address if is_address(typed) else typed,
-            is_chat=prepared.plan.is_chat,
+            is_chat=context.rows.is_chat,
             test_set_id=version.test_set_id,
             test_set_name=version.name,
             test_set_version=version.version,
             evaluators=await _kept_specs(specs),
-            row_count=prepared.row_count,
+            row_count=context.row_count,
             repeats=config.repeats,
         )
-        await anyio.to_thread.run_sync(store.evaluations.create, evaluation)
+        create = partial(store.evaluations.create, evaluation, stem=None if name else stem)
+        evaluation = await anyio.to_thread.run_sync(create)
     except BaseException:
         await opened.close()
         raise
-    return evaluation, prepared
+    return evaluation, context
 
 
 async def reopen_evaluation(
@@ -104,7 +89,7 @@ async def reopen_evaluation(
     changes: Mapping[str, Any] | None = None,
     *,
     target: Target | None = None,
-) -> tuple[EvaluationRecord, PreparedEvaluation]:
+) -> tuple[EvaluationRecord, EvaluationContext]:
     """An evaluation that was kept before, ready to go on.
 
     `changes` to its configuration hold for what is called from here on: a larger budget, say.
@@ -114,12 +99,12 @@ async def reopen_evaluation(
     version = store.test_sets.find(evaluation.test_set_id, evaluation.test_set_version)
     opened = await open_workflow(config) if target is None else target
     try:
-        prepared = await _prepared(store, config, version, opened)
-        _check_same_kind(evaluation, prepared.plan)
+        context = await _prepare(store, config, version, opened)
+        _check_same_kind(evaluation, context.rows)
     except BaseException:
         await opened.close()
         raise
-    return evaluation, prepared
+    return evaluation, context
 
 
 def find_test_set(store: Store, reference: str) -> TestSetVersion:
@@ -142,14 +127,14 @@ async def open_workflow(config: EvaluationConfig) -> Target:
     """The workflow that a configuration names. Close it after use."""
     return await open_target(
         config.workflow,
-        model=config.workflow_model,
+        model=config.model,
         timeout=config.timeout,
     )
 
 
-async def _prepared(
+async def _prepare(
     store: Store, config: EvaluationConfig, version: TestSetVersion, target: Target
-) -> PreparedEvaluation:
+) -> EvaluationContext:
     if config.treat_as == "completion" and target.profile.is_chat:
         target = AsCompletion(target)
     plan = plan_rows(
@@ -157,16 +142,16 @@ async def _prepared(
         version.columns,
         _form(config, target),
         expected=config.expected,
-        inputs=config.inputs,
-        said=config.said,
+        inputs=config.input_columns,
+        said=config.message,
     )
-    count = min(version.row_count, config.row_limit or version.row_count)
+    count = min(version.row_count, config.rows or version.row_count)
     conversations = await anyio.to_thread.run_sync(_check_rows, store, version, plan, count)
     user = find_user(config) if conversations else None
     if user is not None and user.interactive:
         config = config.model_copy(update={"max_concurrency": 1})
-    load_prices(config)
-    return PreparedEvaluation(config, target, version, plan, count, user)
+    Prices.load(Path(config.prices) if config.prices else None)  # refused now, if it is broken
+    return EvaluationContext(config, target, version, plan, count, user)
 
 
 def _check_same_kind(evaluation: EvaluationRecord, plan: RowPlan) -> None:
@@ -213,7 +198,7 @@ def _specs(config: EvaluationConfig) -> list[EvaluatorSpec]:
             "Say how outputs are scored: --evaluator exact_match, for one. There are: "
             f"{', '.join(evaluator_names())}."
         )
-    parse_gates(config.gates, [spec.alias for spec in specs])
+    parse_gates(config.gates, gate_names(spec.alias for spec in specs))
     return specs
 
 
@@ -242,20 +227,4 @@ async def _kept_specs(specs: list[EvaluatorSpec]) -> list[dict[str, Any]]:
 
 def _from_anywhere(config: EvaluationConfig) -> EvaluationConfig:
     """The same with files that are found again from wherever their owner stands then."""
-    prices = config.prices
-    return config.model_copy(
-        update={
-            "workflow": _whole_path(config.workflow),
-            "prices": str(Path(prices).resolve()) if prices else None,
-        }
-    )
-
-
-def _whole_path(workflow: str) -> str:
-    if is_address(workflow):
-        return workflow
-    source, separator, name = workflow.rpartition(":")
-    for file, rest in ((workflow, ""), (source, f"{separator}{name}")):
-        if file and Path(file).is_file():
-            return f"{Path(file).resolve()}{rest}"
-    return workflow
+    return config.model_copy(update={"workflow": absolute_target(config.workflow)})

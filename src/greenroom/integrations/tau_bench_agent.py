@@ -15,20 +15,21 @@ import anyio
 
 from greenroom._version import __version__
 from greenroom.agents import Agent, AgentContext, AgentStrategy
-from greenroom.benchmark import RunConfig, episode_seed
-from greenroom.benchmark.episode import with_own_model
+from greenroom.benchmark import RunConfig
+from greenroom.benchmark.context import make_agent_context
 from greenroom.errors import EpisodeOver, InputError, redacted
 from greenroom.integrations.tau_bench_stage import UpstreamEnv, UpstreamStage
 from greenroom.models import BudgetExhausted, ContentFiltered, ContextWindowExceeded
+from greenroom.models.pool import ModelPool
 from greenroom.models.purses import Ledger
 from greenroom.reports.tau_bench_reader import OwnInfo
-from greenroom.store import Outcome
+from greenroom.store import NO_RESULT, Outcome, outcome_of
 from greenroom.trajectories import write_conversation
+from greenroom.trials import cell_seed
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
-    from greenroom.benchmark.casting import Cast
     from greenroom.domains.tools import ToolInfo
 
 _SECONDS_BETWEEN_ATTEMPTS = 0.5
@@ -59,7 +60,7 @@ class RunParts:
 
     strategy: AgentStrategy
     config: RunConfig
-    cast: Cast
+    pool: ModelPool
     portal: BlockingPortal
 
 
@@ -80,7 +81,7 @@ class _Attempt:
     @property
     def outcome(self) -> Outcome:
         if self.stage.done:
-            return "success" if self.stage.reward == 1.0 else "failure"
+            return outcome_of(self.stage.reward)
         match self.problem:
             case ContextWindowExceeded():
                 return "context_window"
@@ -148,7 +149,7 @@ class UpstreamAgent:
             )
             attempt = _Attempt(stage, number, ledger)
             await self._play(attempt, task_index, trial)
-            if attempt.outcome != "infrastructure_error" or number > config.max_retries:
+            if attempt.outcome != NO_RESULT or number > config.max_retries:
                 return self._result(attempt, task_index, trial)
             await anyio.sleep(_SECONDS_BETWEEN_ATTEMPTS * number)
             number += 1
@@ -156,19 +157,19 @@ class UpstreamAgent:
     async def _play(self, attempt: _Attempt, task_index: int | None, trial: int) -> None:
         parts, config = self._parts, self._parts.config
         number = -1 if task_index is None else task_index
-        seed = episode_seed(config.seed, number, trial)
-        scope = f"{config.seed}/{number}/{trial}"
-        context = AgentContext(
-            number,
-            trial,
-            config.seed,
-            config.agent_options,
-            model=parts.cast.agent_model(attempt.ledger, scope, seed),
-            episode_seed=seed,
-            role_models=parts.cast.role_models(attempt.ledger, scope, seed),
-            shared=self._shared,
+        context = make_agent_context(
+            parts.strategy,
+            config,
+            parts.pool,
+            AgentContext(
+                number,
+                trial,
+                config.seed,
+                parts.strategy.check(config.agent_options),
+                shared=self._shared,
+            ),
+            attempt.ledger,
         )
-        context = with_own_model(parts.strategy, context, attempt.ledger)
         with anyio.move_on_after(config.max_episode_seconds or math.inf) as limit:
             try:
                 attempt.agent = parts.strategy.create(context)
@@ -189,7 +190,7 @@ class UpstreamAgent:
         own = OwnInfo(
             outcome=attempt.outcome,
             attempts=attempt.number,
-            seed=episode_seed(config.seed, -1 if task_index is None else task_index, trial),
+            seed=cell_seed(config.seed, -1 if task_index is None else task_index, trial),
             started_at=attempt.started_at,
             seconds=time.monotonic() - attempt.started,
             usage=usage,
@@ -202,7 +203,7 @@ class UpstreamAgent:
             "tallies": getattr(attempt.agent, "tallies", {}),
         }
         info = {**stage.info, "greenroom": {**about, **own}}
-        if attempt.outcome == "infrastructure_error":
+        if attempt.outcome == NO_RESULT:
             problem = redacted(f"{type(attempt.problem).__name__}: {attempt.problem}")
             info |= {"error": problem, "infrastructure_error": True}
         if messages is None:

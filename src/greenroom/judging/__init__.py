@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
-from greenroom.judging.faults import judge_episode
-from greenroom.judging.records import FaultAuthor, FaultJudgement, FaultKind, FaultSummary
-from greenroom.judging.run import failed_episodes, judge_episodes, policy_seen, summarise
-from greenroom.judging.storage import judging_usage, load_judgements, save_judgements
+from typing import TYPE_CHECKING
+
+from greenroom.util.imports import later
+
+if TYPE_CHECKING:
+    from greenroom.judging.config import JudgingConfig
+    from greenroom.judging.faults import judge_episode
+    from greenroom.judging.run import (
+        FaultSummary,
+        failed_episodes,
+        policy_seen,
+        run_judging,
+        start_judging,
+        summarise,
+    )
+
+# Reading the options of a judging needs none of the rest.
+__getattr__ = later(
+    __name__,
+    {
+        "JudgingConfig": "config",
+        "judge_episode": "faults",
+        "FaultSummary": "run",
+        "failed_episodes": "run",
+        "policy_seen": "run",
+        "run_judging": "run",
+        "start_judging": "run",
+        "summarise": "run",
+    },
+)
 
 __all__ = [
-    "FaultAuthor",
-    "FaultJudgement",
-    "FaultKind",
     "FaultSummary",
+    "JudgingConfig",
     "failed_episodes",
     "judge_episode",
-    "judge_episodes",
-    "judging_usage",
-    "load_judgements",
     "policy_seen",
-    "save_judgements",
+    "run_judging",
+    "start_judging",
     "summarise",
 ]

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from greenroom.judging.records import FaultAuthor, FaultKind
+from greenroom.store import FaultAuthor, FaultKind
 
 _LONGEST = 2_000
 _MOST_CANDIDATES = 50

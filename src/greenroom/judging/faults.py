@@ -7,7 +7,10 @@ conversation, and what `analysis.errors` finds by comparing them.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
 
 from greenroom.analysis.errors import diagnose
 from greenroom.analysis.figures import Diagnosis
@@ -24,9 +27,9 @@ from greenroom.judging.answers import (
     response_format,
 )
 from greenroom.judging.evidence import DETAILS, Detail, evidence
-from greenroom.judging.records import FaultJudgement
 from greenroom.models.purses import Ledger
 from greenroom.models.types import (
+    BudgetExhausted,
     ChatMessage,
     Completion,
     ContextWindowExceeded,
@@ -34,51 +37,48 @@ from greenroom.models.types import (
     ModelError,
     ModelRequest,
 )
-from greenroom.store.records import EpisodeRecord, Usage
+from greenroom.store import NO_RESULT, EpisodeRecord, JudgementRecord
 
 RETRIES = 2
 """How often an answer that cannot be used is asked for again."""
 
 
 async def judge_episode(
-    model: Model,
-    episode: EpisodeRecord,
-    *,
-    policy: str,
-    name: str = "judge",
-    ledger: Ledger | None = None,
-) -> FaultJudgement:
-    """A model's verdict on a failed episode; `name` is what the judge is recorded as.
+    model: Model, episode: EpisodeRecord, ledger: Ledger, *, policy: str, attempt: int = 1
+) -> JudgementRecord:
+    """A model's verdict on a failed episode; the ledger counts what the model takes.
 
-    `ledger` is where the model's own client counts what it takes, if it does. A model that gives
-    no answer, or none that can be used, leaves a judgement with an error.
+    A model that gives no usable answer leaves a judgement with an error.
     """
     diagnosis = diagnose(episode)
     if diagnosis is None:
         raise InputError(
             f"Task {episode.task_index}, trial {episode.trial} was solved: nobody is at fault."
         )
-    if ledger is None:
-        ledger = Ledger()
-        model = ledger.model("judge", model)
-    hearing = _Hearing(model)
-    judgement = FaultJudgement(task_index=episode.task_index, trial=episode.trial, model=name)
+    hearing, verdict = _Hearing(model), dict[str, Any]()
+    started_at, start, error = datetime.now(UTC), time.monotonic(), None
     try:
         assignment = await _assignment(hearing, episode, diagnosis, policy)
-        judgement = judgement.model_copy(
-            update={
-                "author": assignment.author,
-                "author_description": assignment.description,
-            }
-        )
+        verdict |= {"author": assignment.author, "author_description": assignment.description}
         if assignment.author == "agent":
             kind = await hearing.ask(KIND, Kind)
-            judgement = judgement.model_copy(
-                update={"kind": kind.kind, "kind_description": kind.description}
-            )
-    except (ModelError, Unusable) as error:
-        judgement = judgement.model_copy(update={"error": _reason(error)})
-    return judgement.model_copy(update={"usage": ledger.usage().get("judge", Usage())})
+            verdict |= {"kind": kind.kind, "kind_description": kind.description}
+    except BudgetExhausted:
+        raise
+    except (ModelError, Unusable) as problem:
+        error = _reason(problem)
+    return JudgementRecord(
+        task_index=episode.task_index,
+        trial=episode.trial,
+        **verdict,
+        outcome="answered" if error is None else NO_RESULT,
+        error=error,
+        attempts=attempt,
+        started_at=started_at,
+        seconds=time.monotonic() - start,
+        usage=ledger.usage(),
+        model_seconds=ledger.latencies(),
+    )
 
 
 async def _assignment(

@@ -1,37 +1,60 @@
-"""Many episodes judged, several at a time, and the judgements counted."""
+"""Judgings: a judge over the failed episodes of a run. How they are planned and counted."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import get_args
+from uuid import uuid4
 
-import anyio
+import anyio.to_thread
 
+from greenroom._version import __version__
 from greenroom.analysis.errors import diagnose
+from greenroom.judging.config import JudgingConfig
 from greenroom.judging.faults import judge_episode
-from greenroom.judging.records import FaultAuthor, FaultJudgement, FaultKind, FaultSummary, added
 from greenroom.messages import Message
-from greenroom.models.purses import Ledger
-from greenroom.models.types import Model
-from greenroom.store.records import EpisodeRecord
+from greenroom.models import Ledger
+from greenroom.store import (
+    CellKey,
+    EpisodeRecord,
+    FaultAuthor,
+    FaultKind,
+    JudgementRecord,
+    JudgingRecord,
+    RunRecord,
+    Store,
+    Usage,
+)
+from greenroom.store.records import Record
+from greenroom.trials import Attempted, Plan, open_models, run_job
 
-MakeModel = Callable[[EpisodeRecord, Ledger], Model]
-"""The judge of an episode, and where it counts what it takes."""
-OnJudgement = Callable[[FaultJudgement], None]
+JudgingPlan = Plan[EpisodeRecord, JudgementRecord]
+OnJudgement = Callable[[JudgementRecord], None]
+
+
+class FaultSummary(Record):
+    """Judgements counted."""
+
+    judged: int
+    """Episodes with a complete verdict."""
+    without_verdict: int
+    """Episodes whose judge gave no usable verdict; they are in none of the counts."""
+    by_author: dict[FaultAuthor, int]
+    by_kind: dict[FaultKind, int]
+    """Of the episodes whose failure is the agent's."""
+    usage: Usage
 
 
 def failed_episodes(episodes: Iterable[EpisodeRecord]) -> list[EpisodeRecord]:
     """The episodes that a judge can be asked about: failed, and not by a broken connection."""
-    return [
-        episode
-        for episode in episodes
-        if episode.outcome != "infrastructure_error" and diagnose(episode) is not None
-    ]
+    return [episode for episode in episodes if episode.has_result and diagnose(episode) is not None]
 
 
 def policy_seen(episodes: Iterable[EpisodeRecord]) -> str:
-    """The policy as the agent was given it, from the first system message that there is."""
+    """The policy as the agent was given it, from the first system message."""
     for episode in episodes:
         for message in episode.messages or []:
             if message.get("role") == "system":
@@ -39,42 +62,85 @@ def policy_seen(episodes: Iterable[EpisodeRecord]) -> str:
     return ""
 
 
-async def judge_episodes(
-    episodes: Iterable[EpisodeRecord],
-    make_model: MakeModel,
+def start_judging(
+    store: Store, run: RunRecord, config: JudgingConfig, *, again: bool = False
+) -> JudgingRecord:
+    """The judging of a run by a judge: the latest one extended by new failures, or a new one."""
+    episodes = [episode.key for episode in failed_episodes(store.runs.results(run.id))]
+    episodes = episodes[: config.max_failures]
+    earlier = [one for one in store.judgings.all(parent=run.id) if one.judge == config.judge]
+    if earlier and not again:
+        judging = earlier[0]
+        together = sorted({*judging.episodes, *episodes})
+        judging = judging.model_copy(
+            update={"episodes": together, "config": config.model_dump(mode="json")}
+        )
+        store.judgings.update(judging)
+        return judging
+    judging = JudgingRecord(
+        id=uuid4().hex[:12],
+        name="",
+        created_at=datetime.now(UTC),
+        greenroom_version=__version__,
+        config=config.model_dump(mode="json"),
+        run_id=run.id,
+        run_name=run.name,
+        judge=config.judge,
+        episodes=episodes,
+    )
+    return store.judgings.create(judging, stem=f"{run.name}-judged")
+
+
+async def run_judging(
+    store: Store,
+    judging: JudgingRecord,
+    config: JudgingConfig,
     *,
-    policy: str,
-    max_concurrency: int = 1,
     on_judgement: OnJudgement = lambda _: None,
-    name: str = "judge",
-) -> list[FaultJudgement]:
-    """The judgements of the failed ones among episodes, by task and trial.
+    on_plan: Callable[[JudgingPlan], None] = lambda _: None,
+) -> None:
+    """Ask the judge about all failed episodes that have no verdict yet; see `run_job`."""
+    run = store.runs.find(judging.run_id)
+    policy = run.policy or policy_seen(store.runs.results(run.id))
 
-    `on_judgement` is called with each as soon as it is there. What a person has to mend, such as a
-    wrong key, ends it all; what a model fails to answer is a judgement with an error.
-    """
-    pending = iter(failed_episodes(episodes))
-    judgements: list[FaultJudgement] = []
+    @asynccontextmanager
+    async def open_plan(used: Sequence[Usage]) -> AsyncGenerator[JudgingPlan]:
+        async with open_models(config, used) as pool:
+            settings = config.model_settings()
 
-    async def work() -> None:
-        for episode in pending:  # shared by all workers: each takes what is next
-            ledger = Ledger()
-            judgement = await judge_episode(
-                make_model(episode, ledger), episode, policy=policy, name=name, ledger=ledger
+            async def attempt(
+                episode: EpisodeRecord, ledger: Ledger, number: int
+            ) -> Attempted[JudgementRecord]:
+                scope = f"identify {episode.task_index} {episode.trial}"
+                model = pool.model(settings, "judge", ledger, scope=scope, seed=episode.seed)
+                judged = await judge_episode(model, episode, ledger, policy=policy, attempt=number)
+                return Attempted(judged)  # a judge's own retries are enough
+
+            yield Plan(
+                cells=lambda finished: _cells(store, judging, finished),
+                attempt=attempt,
+                pool=pool,
+                max_concurrency=config.max_concurrency,
+                max_retries=0,
             )
-            judgements.append(judgement)
-            on_judgement(judgement)
 
-    async with anyio.create_task_group() as workers:
-        for _ in range(max(1, max_concurrency)):
-            workers.start_soon(work)
-    return sorted(judgements, key=lambda judgement: (judgement.task_index, judgement.trial))
+    await run_job(store.judgings, judging, open_plan, on_plan=on_plan, on_result=on_judgement)
 
 
-def summarise(judgements: Iterable[FaultJudgement]) -> FaultSummary:
-    """Judgements by author and kind, the commonest first."""
+async def _cells(
+    store: Store, judging: JudgingRecord, finished: set[CellKey]
+) -> AsyncGenerator[EpisodeRecord]:
+    for key in judging.episodes:
+        if tuple(key) not in finished:
+            episode = await anyio.to_thread.run_sync(store.runs.result, judging.run_id, key)
+            if episode is not None:
+                yield episode
+
+
+def summarise(judgements: Iterable[JudgementRecord]) -> FaultSummary:
+    """Judgements by author and kind, the most frequent first."""
     found = list(judgements)
-    complete = [judgement for judgement in found if judgement.error is None]
+    complete = [judgement for judgement in found if judgement.has_result]
     authors = Counter(judgement.author for judgement in complete)
     kinds = Counter(judgement.kind for judgement in complete)
     author_names: tuple[FaultAuthor, ...] = get_args(FaultAuthor)
@@ -92,5 +158,5 @@ def summarise(judgements: Iterable[FaultJudgement]) -> FaultSummary:
             for name in sorted(kind_names, key=lambda name: -kinds[name])
             if kinds[name]
         },
-        usage=added(judgement.usage for judgement in found),
+        usage=Usage.total(used for one in found for used in one.usage.values()),
     )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from greenroom.models.budgets import Budget
-from greenroom.models.cache import AnswerCache, CacheSize, answer_key
+from greenroom.models.cache import AnswerCache, CacheSize, answer_cache, answer_key, clear_answers
 from greenroom.models.client import Counters, ModelClient
 from greenroom.models.endpoints import Endpoint, endpoint_of
 from greenroom.models.faults import Fault, Tokens
 from greenroom.models.limits import AdaptiveLimit, EndpointLimits
+from greenroom.models.pool import ModelPool, open_pool
 from greenroom.models.prices import Price, Prices, Rates
+from greenroom.models.providers import Provider
 from greenroom.models.purses import Ledger
 from greenroom.models.retries import RetryPolicy
 from greenroom.models.transports import Transport, TransportName, open_transport, transport_name
@@ -46,19 +48,24 @@ __all__ = [
     "Model",
     "ModelClient",
     "ModelError",
+    "ModelPool",
     "ModelRequest",
     "ModelSettings",
     "ModelUnavailable",
     "Price",
     "Prices",
+    "Provider",
     "Purse",
     "Rates",
     "RetryPolicy",
     "Tokens",
     "Transport",
     "TransportName",
+    "answer_cache",
     "answer_key",
+    "clear_answers",
     "endpoint_of",
+    "open_pool",
     "open_transport",
     "transport_name",
 ]

@@ -1,4 +1,4 @@
-"""Answers that were paid for once, kept so that the same question is not paid for again."""
+"""Answers that were paid for, kept so that the same question is not paid for twice."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
+import anyio
 import orjson
 
 from greenroom.errors import DataError
 from greenroom.models.payloads import encoded
 from greenroom.models.types import Completion, ModelRequest, ModelSettings
+from greenroom.util.caches import cache_root
 from greenroom.util.sqlite_files import use_wal
 
 _T = TypeVar("_T")
 
 _BUSY_SECONDS = 30.0
 _FORMAT = 1
-"""Part of every key: answers that were kept in another way are not found."""
+"""Part of every key: answers in another format are not found."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
@@ -119,6 +121,20 @@ class AnswerCache:
             raise DataError(
                 f"{self.path} cannot be used as a cache of answers: {error}."
             ) from error
+
+
+def answer_cache() -> AnswerCache:
+    """The answers in the user's cache."""
+    return AnswerCache(cache_root() / "answers.db")
+
+
+def clear_answers() -> None:
+    """Forget all answers in the user's cache."""
+    cache = answer_cache()
+    try:
+        anyio.run(cache.clear)
+    finally:
+        cache.close()
 
 
 def _open(path: Path) -> sqlite3.Connection:

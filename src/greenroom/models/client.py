@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 
+from greenroom.errors import GreenroomError
 from greenroom.models.budgets import Budget
 from greenroom.models.cache import AnswerCache, answer_key
-from greenroom.models.faults import Fault, Tokens
+from greenroom.models.faults import Fault, Tokens, shown
 from greenroom.models.limits import AdaptiveLimit
 from greenroom.models.prices import Prices
 from greenroom.models.purses import Ledger
@@ -22,7 +23,7 @@ _SEEDS = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What a client is doing, for whoever watches."""
+    """What a client has done and is doing, for progress displays."""
 
     calls: int
     """Questions that were answered, or given up, by the provider."""
@@ -35,10 +36,10 @@ class Counters:
 
 
 class ModelClient:
-    """A model that can be asked on behalf of many episodes at once.
+    """A model that many episodes ask at once.
 
-    Limit, cache, prices and budget may be shared with other clients and are closed by whoever made
-    them. A budget is checked when a question is about to leave: answers from the cache are free.
+    Limit, cache, prices and budget may be shared with other clients; the client closes none of
+    them. The budget is checked when a question is about to leave: answers from the cache are free.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class ModelClient:
         self._cache = cache
         self._price = (prices or Prices()).price(settings)
         self._budget = budget
-        self._policy = retries or RetryPolicy(max_retries=settings.max_retries)
+        self._policy = retries or RetryPolicy()
         self._calls = 0
         self._retries = 0
         self._cache_hits = 0
@@ -88,7 +89,7 @@ class ModelClient:
         return _EpisodeModel(self, purse, ledger, f"{purse}\n{scope}", seed)
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._transport.close()
 
     def key(self, request: ModelRequest, scope: str) -> bytes | None:
@@ -108,7 +109,7 @@ class ModelClient:
             await self._cache.put(key, self.settings.model, completion)
 
     async def ask(self, request: ModelRequest, tally: Tally) -> Completion:
-        """The model's answer, which is paid for; the tally holds what it took, come what may."""
+        """The model's answer, which is paid for; the tally holds what it took, answer or not."""
         started = perf_counter()
         try:
             completion = await answered(
@@ -126,7 +127,11 @@ class ModelClient:
             completion.completion_tokens,
             completion.cached_prompt_tokens,
         )
-        cost = self._price.cost(tokens) if self._price else None
+        if self._price:
+            cost = self._price.cost(tokens)
+        else:
+            told, wasted = completion.cost, self.wasted_cost(tally)
+            cost = None if told is None or wasted is None else told + wasted
         self._spent(tokens, cost, tally)
         return replace(
             completion,
@@ -165,8 +170,16 @@ class ModelClient:
         self._in_flight += 1
         try:
             return await self._transport.send(request)
+        except (Fault, GreenroomError):
+            raise
+        except Exception as error:
+            # A transport raises nothing else. One that does is broken, and not who asked it.
+            said = shown(f"{type(error).__name__}: {error}", self._transport.endpoint.key())
+            fault = Fault(f"its transport failed: {said}")
         finally:
             self._in_flight -= 1
+        # Raised here, and not where it was caught, so that no secret can hide in a context.
+        raise fault
 
     def _spent(self, tokens: Tokens, cost: float | None, tally: Tally) -> None:
         self._calls += 1
@@ -194,7 +207,7 @@ class _EpisodeModel:
         try:
             completion = await self.client.ask(request, tally)
         except BaseException:
-            # Also where the episode is called off: what was spent until then is spent.
+            # Also if the episode is cancelled: what was spent until then is counted.
             if tally.attempts:
                 self.ledger.add_failure(
                     self.purse, tally.retries, tally.wasted, self.client.wasted_cost(tally)

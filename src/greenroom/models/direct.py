@@ -17,6 +17,7 @@ from greenroom.models.answers import read_answer
 from greenroom.models.endpoints import OPENAI_URL, endpoint_of
 from greenroom.models.faults import Fault, provider_error, shown, status_fault
 from greenroom.models.payloads import encoded, openai_parameters, parameters
+from greenroom.models.types import DEFAULT_TIMEOUT
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from greenroom.models.types import Completion, ModelRequest, ModelSettings
 
 CONNECTIONS = 2000
-"""At once and per event loop; how many calls are made at once is the adaptive limit's matter."""
+"""Per event loop. The adaptive limit decides how many calls are made at once."""
 
 _OK = 200
 _LARGE = 2**20
@@ -39,6 +40,7 @@ class DirectTransport:
         if self.endpoint.url is None:
             raise ValueError(f"{self.endpoint.name} is not asked directly")
         self._settings = settings
+        self._timeout = settings.timeout or DEFAULT_TIMEOUT
         self._base = self.endpoint.url
         self._parameters = openai_parameters if self._base == OPENAI_URL else parameters
         self._options: dict[str, Any] | None = None
@@ -70,7 +72,7 @@ class DirectTransport:
         raise fault
 
     async def close(self) -> None:
-        """Let go of this event loop's connections."""
+        """Close this event loop's connections."""
         await _leave(self)
 
     def _prepared(self) -> dict[str, Any]:
@@ -85,7 +87,7 @@ class DirectTransport:
         return {
             "url": url,
             "headers": headers,
-            "timeout": ClientTimeout(total=self._settings.timeout),
+            "timeout": ClientTimeout(total=self._timeout),
             "proxy": _proxy(self._base),
             # A redirect would turn the question into a GET, or take the key to another host.
             "allow_redirects": False,
@@ -93,7 +95,7 @@ class DirectTransport:
 
     def _unreachable(self, error: BaseException) -> Fault:
         if isinstance(error, TimeoutError):
-            return Fault(f"it did not answer within {self._settings.timeout:g} seconds")
+            return Fault(f"it did not answer within {self._timeout:g} seconds")
         said = shown(str(error) or type(error).__name__, self.endpoint.key())
         return Fault(f"the connection failed: {said}")
 
@@ -147,7 +149,7 @@ def _proxy(url: str) -> str | None:
     # Looked up once: doing so for every call takes longer than making it.
     parts = urlsplit(url)
     host = parts.hostname or ""
-    # This machine's own servers are out of reach for a proxy.
+    # A proxy cannot reach this machine's own servers.
     if host in ("localhost", "::1") or host.startswith("127.") or proxy_bypass(host):
         return None
     return getproxies().get(parts.scheme)

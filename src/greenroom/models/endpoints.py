@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from greenroom.errors import InputError
 from greenroom.models.types import ModelSettings
 
+OPENAI = "openai"
 OPENAI_URL = "https://api.openai.com/v1"
 
 _OPENAI_NAME = re.compile(r"(?:ft:)?(?:gpt-|chatgpt-|o[1-9](?:-|$))")
@@ -35,16 +36,17 @@ class Endpoint:
     """As people know it; also what tells one endpoint from another."""
     model: str
     """The model's name there."""
-    url: str | None
-    """Its address, for those that speak OpenAI's language."""
-    variables: tuple[str, ...]
-    """The environment variables that its key may stand in, the first that is set counts."""
+    url: str | None = None
+    """Its address, where it speaks OpenAI's protocol."""
+    variables: tuple[str, ...] = ()
+    """The environment variables that may hold its key; the first that is set counts."""
     needs_key: bool = False
 
     @property
     def key_variable(self) -> str:
         """The variable to set: the one in use, or else the first."""
-        return next((name for name in self.variables if os.environ.get(name)), self.variables[0])
+        names = self.variables or ("the variable of its provider",)
+        return next((name for name in names if os.environ.get(name)), names[0])
 
     def key(self) -> str | None:
         """The key from the environment, if there is one."""
@@ -70,7 +72,7 @@ def provider_of(settings: ModelSettings) -> str | None:
     if settings.api_base:
         return None
     if _OPENAI_NAME.match(settings.model):
-        return "openai"
+        return OPENAI
     prefix, slash, _ = settings.model.partition("/")
     return prefix if slash else None
 
@@ -87,11 +89,11 @@ def endpoint_of(settings: ModelSettings) -> Endpoint:
         variables = ("OPENAI_API_KEY",) if official else ("GREENROOM_API_KEY",)
         return Endpoint(name, settings.model, url, variables)
     provider = provider_of(settings)
-    if provider == "openai":
+    if provider == OPENAI:
         model = settings.model.removeprefix("openai/")
         return Endpoint("OpenAI", model, OPENAI_URL, ("OPENAI_API_KEY",), needs_key=True)
     if provider is None:
-        return Endpoint(settings.model, settings.model, None, ("the variable of its provider",))
+        return Endpoint(settings.model, settings.model)
     variable = _KEY_VARIABLES.get(provider, f"{provider.upper()}_API_KEY")
     return Endpoint(provider, settings.model.removeprefix(f"{provider}/"), None, (variable,))
 

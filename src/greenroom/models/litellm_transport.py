@@ -1,7 +1,7 @@
 """Asking any other provider, through litellm.
 
-litellm takes seconds to import and does much on the side: it is imported at the first call, off
-the event loop, and what it does beyond asking is turned off.
+litellm takes seconds to import, so it is imported at the first call, in a thread. Its telemetry,
+callbacks, retries and logging are turned off.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from greenroom.models.answers import completion_of
 from greenroom.models.endpoints import endpoint_of, provider_of
 from greenroom.models.faults import Fault, ProviderError, provider_error, shown, status_fault
 from greenroom.models.payloads import parameters
-from greenroom.models.types import ContentFiltered, ContextWindowExceeded
+from greenroom.models.types import DEFAULT_TIMEOUT, ContentFiltered, ContextWindowExceeded
 
 if TYPE_CHECKING:
     from greenroom.models.types import Completion, ModelRequest, ModelSettings
@@ -36,6 +36,7 @@ class LitellmTransport:
     def __init__(self, settings: ModelSettings) -> None:
         self.endpoint = endpoint_of(settings)
         self._settings = settings
+        self._timeout = settings.timeout or DEFAULT_TIMEOUT
         self._name = litellm_name(settings)
 
     async def send(self, request: ModelRequest) -> Completion:
@@ -44,10 +45,10 @@ class LitellmTransport:
         address = self._address()
         try:
             # litellm has timeouts of its own, but not every provider keeps to them.
-            with anyio.fail_after(self._settings.timeout + 1):
+            with anyio.fail_after(self._timeout + 1):
                 response = await litellm.acompletion(
                     model=self._name,
-                    timeout=self._settings.timeout,
+                    timeout=self._timeout,
                     num_retries=0,
                     max_retries=0,
                     drop_params=True,
@@ -63,7 +64,7 @@ class LitellmTransport:
         raise fault
 
     async def close(self) -> None:
-        """Close litellm's connections once nobody else needs them."""
+        """Close litellm's connections if no other transport uses them."""
         _users.discard(self)
         if not _users and _imported.cache_info().currsize:
             litellm = _imported()
@@ -83,7 +84,7 @@ class LitellmTransport:
         kind = type(error).__name__
         said = shown(_without_names(str(error)), self.endpoint.key())
         if isinstance(error, TimeoutError):
-            return Fault(f"it did not answer within {self._settings.timeout:g} seconds")
+            return Fault(f"it did not answer within {self._timeout:g} seconds")
         if kind == "ContextWindowExceededError":
             final = ContextWindowExceeded(
                 f"The conversation no longer fits {self.endpoint.model} at "
@@ -113,7 +114,7 @@ class LitellmTransport:
 def litellm_name(settings: ModelSettings) -> str:
     """The model's name as litellm takes it: provider/model."""
     provider = provider_of(settings) or ("openai" if settings.api_base else None)
-    # "openai/gpt-oss-20b" on a server of one's own is a model's whole name.
+    # "openai/gpt-oss-20b" on your own server is the whole name of a model.
     if provider is None or (not settings.api_base and settings.model.startswith(f"{provider}/")):
         return settings.model
     return f"{provider}/{settings.model}"

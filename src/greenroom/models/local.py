@@ -2,21 +2,19 @@
 
 The engine is the package xllamacpp (`pip install 'greenroom[local]'`), the model a GGUF file:
 one that `greenroom models pull` fetched, or any other by its path. The engine is shared by
-everything in the process that uses the same file, and answers one question at a time; whoever
-waits holds up neither the event loop nor a thread.
+everything in the process that uses the same file, and answers one question at a time. Callers that
+wait block neither the event loop nor a thread.
 
-Such a model takes no tools. Where a JSON schema is asked for, its answer follows the schema. The
-same question with the same seed has the same answer, as far as llama.cpp goes: what is left of the
-question before is not worked out again, which may change the last bits of its arithmetic.
+Such a model takes no tools. If a request has a JSON schema, the answer follows it. The same request
+with the same seed gets the same answer, up to llama.cpp's arithmetic: it reuses the beginning of
+the prompt before, which may change the last bits.
 """
 
 from __future__ import annotations
 
-import os
 import threading
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from http.client import HTTPConnection, HTTPException
 from importlib import import_module
@@ -29,23 +27,26 @@ from urllib.parse import urlsplit
 import anyio.to_thread
 from anyio import CapacityLimiter
 from anyio.lowlevel import RunVar
-from platformdirs import user_cache_path
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.messages import Message
+from greenroom.models.answers import completion_of
+from greenroom.models.endpoints import Endpoint
+from greenroom.models.faults import Fault
+from greenroom.models.providers import Provider
 from greenroom.models.types import (
     Completion,
     ContextWindowExceeded,
     ModelRequest,
     ModelSettings,
-    ModelUnavailable,
 )
+from greenroom.util.caches import cache_root
 
 PROVIDER = "local"
 """The provider's name in a model's settings."""
 LONGEST_TEXT = 300
-"""Characters of a text in an answer by schema, where the schema sets no limit: a small model would
-go on until its tokens are used up, and leave the JSON open."""
+"""Characters of a text in an answer by schema, if the schema sets no limit: a small model would
+write until its tokens are used up, and leave the JSON open."""
 
 _ENGINE = "xllamacpp"
 _TOKENS = 256
@@ -86,14 +87,12 @@ class Engine(Protocol):
 
 
 LoadEngine = Callable[[Path, int], Engine]
-"""Loads a model file, given the tokens that its context is to hold."""
+"""Loads a model file with a context of so many tokens."""
 
 
 def model_cache() -> Path:
     """The directory of the pulled models: beside the packs, in the user's cache."""
-    chosen = os.environ.get("GREENROOM_CACHE")
-    root = Path(chosen) if chosen else user_cache_path("greenroom", appauthor=False)
-    return root / "models"
+    return cache_root() / "models"
 
 
 def engine_version() -> str | None:
@@ -132,7 +131,7 @@ def load_engine(path: Path, context: int) -> Engine:
     settings.cache_ram_mib = 0
     settings.offline = True
     settings.verbosity = -1
-    # The engine also listens on a port of this machine: nobody knows the key, so nobody gets in.
+    # The engine also listens on a local port. The random key keeps everybody out.
     settings.n_threads_http = 1
     settings.api_keys = [token_hex(32)]
     try:
@@ -144,13 +143,13 @@ def load_engine(path: Path, context: int) -> Engine:
 
 
 def _await_listening(address: str) -> None:
-    # An engine that is let go before its port is served waits for it for ever.
+    # An engine that is released before it serves its port hangs.
     connection = HTTPConnection(urlsplit(address).netloc, timeout=10)
     try:
         connection.request("GET", "/health")
         connection.getresponse().read()
     except (OSError, HTTPException):
-        return  # it answers all the same: nothing is asked through the port
+        return  # nothing is asked through the port
     finally:
         connection.close()
 
@@ -175,7 +174,7 @@ _sharing = threading.Lock()
 _turns: RunVar[CapacityLimiter] = RunVar("greenroom_local_model_turns")
 
 
-class LocalModel:
+class LocalTransport:
     """A GGUF model in this process; its tokens are counted and cost nothing."""
 
     def __init__(
@@ -192,6 +191,7 @@ class LocalModel:
                 f"The context of a local model is {_SMALLEST_CONTEXT} to {_LARGEST_CONTEXT} "
                 f"tokens, not {context}."
             )
+        self.endpoint = Endpoint("The local model", path.name)
         self._context = context
         self._options: dict[str, Any] = {"max_tokens": max_tokens or _TOKENS}
         if temperature is not None:
@@ -201,7 +201,7 @@ class LocalModel:
             self._engine = _shared.setdefault(key, _SharedEngine(partial(load, *key[:2])))
 
     @classmethod
-    def from_settings(cls, settings: ModelSettings) -> LocalModel:
+    def from_settings(cls, settings: ModelSettings) -> LocalTransport:
         """The model that the settings name, by name or path."""
         return cls(
             find_model(settings.model),
@@ -209,51 +209,44 @@ class LocalModel:
             max_tokens=settings.max_tokens,
         )
 
-    async def complete(self, request: ModelRequest) -> Completion:
+    async def send(self, request: ModelRequest) -> Completion:
         """The model's answer."""
         body = self._options | _body(request)
-        started = time.perf_counter()
         try:
-            # Cancelled, it is not waited for: the engine finishes the answer and drops it.
+            # A cancelled call does not wait: the engine finishes the answer and drops it.
             answer = await anyio.to_thread.run_sync(
                 self._engine.ask, body, limiter=_one_at_a_time(), abandon_on_cancel=True
             )
         except ValueError as error:
             raise InputError(f"The local model cannot be asked this: {error}") from error
-        return self._completion(answer, time.perf_counter() - started)
-
-    def _completion(self, answer: dict[str, Any], seconds: float) -> Completion:
         if "error" in answer:
-            raise self._error(answer["error"])
-        choice, usage = answer["choices"][0], answer["usage"]
-        if choice["finish_reason"] == "length" and usage["total_tokens"] >= self._context:
-            raise ContextWindowExceeded(
-                f"The conversation of {usage['prompt_tokens']} tokens and its answer do not fit "
-                f"the local model's {self._context}."
-            )
-        return Completion(
-            message={"role": "assistant", "content": choice["message"].get("content")},
-            finish_reason=choice["finish_reason"],
-            prompt_tokens=usage["prompt_tokens"],
-            completion_tokens=usage["completion_tokens"],
-            cached_prompt_tokens=usage.get("prompt_tokens_details", {}).get("cached_tokens", 0),
-            cost=0.0,
-            seconds=seconds,
-        )
+            raise self._fault(answer["error"])
+        completion = completion_of(answer, self.endpoint)
+        used = answer.get("usage", {}).get("total_tokens", 0)
+        if completion.finish_reason == "length" and used >= self._context:
+            raise self._too_long(f"{completion.prompt_tokens} tokens and its answer do")
+        return replace(completion, cost=0.0)
 
-    def _error(self, error: dict[str, Any]) -> ContextWindowExceeded | ModelUnavailable:
+    async def close(self) -> None:
+        """Does nothing: the engine stays loaded for the next model of the same file."""
+
+    def _fault(self, error: dict[str, Any]) -> Fault:
         if error.get("type") == "exceed_context_size_error":
-            tokens = error.get("n_prompt_tokens", "too many")
-            return ContextWindowExceeded(
-                f"The conversation of {tokens} tokens does not fit the local model's "
-                f"{self._context}."
-            )
-        message = error.get("message", "it did not say why")
-        return ModelUnavailable(f"The local model gave no answer: {message}")
+            return self._too_long(f"{error.get('n_prompt_tokens', 'too many')} tokens does")
+        return Fault(str(error.get("message", "it did not say why")))
+
+    def _too_long(self, words: str) -> Fault:
+        final = ContextWindowExceeded(
+            f"The conversation of {words} not fit the local model's {self._context}."
+        )
+        return Fault(str(final), final=final)
+
+
+provider = Provider(PROVIDER, LocalTransport.from_settings, "GGUF models in this process")
 
 
 def _one_at_a_time() -> CapacityLimiter:
-    # Who waits for the model waits here, and not in one of the threads that others need.
+    # Callers wait here, so that they occupy no thread.
     try:
         return _turns.get()
     except LookupError:

@@ -1,6 +1,7 @@
-"""What a call costs, from litellm's table of prices and from a file of one's own.
+"""What a call costs: by a file of your own, by litellm's table if litellm is installed, or by the
+small table that ships with Greenroom.
 
-The table is a file inside the litellm package: it is read without importing litellm.
+litellm's table is a file inside its package: it is read without importing litellm.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import orjson
 from greenroom.errors import DataError
 from greenroom.models.endpoints import provider_of
 from greenroom.models.faults import Tokens
+from greenroom.models.price_table import LONG_PROMPTS, PER_MILLION, Row
 from greenroom.models.types import ModelSettings
 
 TABLE = "model_prices_and_context_window_backup.json"
@@ -63,10 +65,10 @@ class Price:
 
 
 class Prices:
-    """The prices of models: a file's first, then litellm's; None where neither knows one.
+    """The prices of models: a file's first, then those of the tables; None where none knows it.
 
-    A server of one's own (api_base) and a model on this machine (local/) are only in the file:
-    what a namesake costs elsewhere says nothing about them.
+    A server that is named by api_base only has a price if the file gives one: what a model of the
+    same name costs elsewhere says nothing about it.
     """
 
     def __init__(self, own: Mapping[str, Price] | None = None) -> None:
@@ -86,26 +88,44 @@ class Prices:
             if name in self._own:
                 return self._own[name]
         provider = provider_of(settings)
-        if settings.api_base or provider == "local":
+        if settings.api_base:
             return None
         return _known_price(provider, settings.model)
 
 
 def _known_price(provider: str | None, model: str) -> Price | None:
+    table = _table()
     if provider is None:
-        return _price_of(_table().get(model))
+        return _price_of(table.get(model))
     bare = model.removeprefix(f"{provider}/")
-    if (entry := _table().get(f"{provider}/{bare}")) is not None:
+    name = f"{provider}/{bare}"
+    if not table:
+        return shipped_price(name)
+    if (entry := table.get(name)) is not None:
         return _price_of(entry)
-    entry = _table().get(bare)
+    entry = table.get(bare)
     # A model of that name which somebody else offers has another price.
     if entry is None or not str(entry.get("litellm_provider", "")).startswith(provider):
         return None
     return _price_of(entry)
 
 
+def shipped_price(name: str) -> Price | None:
+    """The price of PROVIDER/MODEL in the table that ships with Greenroom."""
+    row = PER_MILLION.get(name)
+    if row is None:
+        return None
+    long = LONG_PROMPTS.get(name)
+    return Price(_per_token(row), ((long[0], _per_token(long[1])),) if long else ())
+
+
+def _per_token(row: Row) -> Rates:
+    return Rates(*(rate / 1_000_000 for rate in row))
+
+
 @cache
 def _table() -> dict[str, dict[str, Any]]:
+    """litellm's table; empty where litellm is not installed."""
     package = find_spec("litellm")
     for place in (package.submodule_search_locations or []) if package else []:
         try:

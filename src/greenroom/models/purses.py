@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from greenroom.models.faults import NO_TOKENS, Tokens
@@ -39,6 +40,7 @@ class _Account:
         self.billed = _Side()
         self.from_cache = _Side()
         self.retries = 0
+        self.seconds: list[float] = []
 
 
 class Ledger:
@@ -60,6 +62,7 @@ class Ledger:
         else:
             account.billed.add(tokens, completion.cost)
             account.retries += completion.retries
+            account.seconds.append(round(completion.seconds, 4))
 
     def add_failure(
         self, purse: Purse, retries: int, tokens: Tokens = NO_TOKENS, cost: float | None = 0.0
@@ -89,6 +92,18 @@ class Ledger:
             for purse, account in self._accounts.items()
         }
 
+    def latencies(self) -> dict[str, list[float]]:
+        """Seconds of every answer that a provider gave, by purse and in order.
+
+        They include retries and waiting for a place. Answers from the cache took no time, and calls
+        that failed or were cancelled have none.
+        """
+        return {
+            purse: list(account.seconds)
+            for purse, account in self._accounts.items()
+            if account.seconds
+        }
+
     def _account(self, purse: Purse) -> _Account:
         return self._accounts.setdefault(purse, _Account())
 
@@ -100,6 +115,7 @@ class _Counted:
     client: Model
 
     async def complete(self, request: ModelRequest) -> Completion:
+        started = perf_counter()
         try:
             completion = await self.client.complete(request)
         except BudgetExhausted:
@@ -110,5 +126,7 @@ class _Counted:
         except ModelError:
             self.ledger.add_failure(self.purse, 0)
             raise
-        self.ledger.add(self.purse, completion)
+        # A model that does not measure itself is measured here.
+        seconds = completion.seconds or perf_counter() - started
+        self.ledger.add(self.purse, replace(completion, seconds=seconds))
         return completion

@@ -1,12 +1,12 @@
 """What is asked of a language model, what comes back, and what can go wrong.
 
 ModelError
-├── ModelUnavailable      no usable answer after all retries: nobody's fault but the provider's
+├── ModelUnavailable      no usable answer after all retries
 ├── ContextWindowExceeded the conversation no longer fits the model
 ├── ContentFiltered       the provider declined to answer
 └── BudgetExhausted       the run may spend no more
 
-What a person has to mend (a wrong key, an unknown model) is an InputError.
+A wrong key or an unknown model is an InputError: only the person can correct it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,11 @@ from greenroom.errors import GreenroomError
 Purse = Literal["agent", "user", "judge"]
 """Who pays: money is counted apart for each."""
 
+DEFAULT_TIMEOUT = 120.0
+"""Seconds for one attempt at an answer."""
+DEFAULT_RETRIES = 3
+"""Attempts after the first."""
+
 ChatMessage = dict[str, Any]
 """A chat-completion message as providers take it."""
 
@@ -29,15 +34,14 @@ class ModelSettings:
 
     model: str
     provider: str | None = None
-    """As litellm names it; None where the model's name says it, or an api_base does."""
+    """A registered provider or one of litellm's; None where the name or an api_base says it."""
     api_base: str | None = None
     """The address of an OpenAI-compatible server, up to and including /v1."""
     temperature: float | None = 0.0
     max_tokens: int | None = None
     reasoning_effort: str | None = None
-    timeout: float = 120.0
-    """Seconds for one attempt at an answer."""
-    max_retries: int = 3
+    timeout: float | None = None
+    """Seconds for one attempt at an answer; None: the pool's, or DEFAULT_TIMEOUT without one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +67,8 @@ class Completion:
     cached_prompt_tokens: int = 0
     """Tokens of the prompt that the provider had in its own cache."""
     cost: float | None = None
-    """US dollars; None where the price is not known. From our cache: what it cost then."""
+    """US dollars; None where the price is not known. From our cache: what it cost then. A transport
+    sets it only where the provider reports the cost itself."""
     from_cache: bool = False
     retries: int = 0
     seconds: float = 0.0
@@ -115,7 +120,7 @@ class BudgetExhausted(ModelError):
 
 @dataclass
 class FakeModel:
-    """A model that gives the answers it was made with, one after the other, the last for ever."""
+    """A model that gives its answers in order, and then repeats the last one."""
 
     answers: list[Completion | ChatMessage | str | Exception]
     requests: list[ModelRequest] = field(default_factory=list[ModelRequest])

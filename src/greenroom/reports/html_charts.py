@@ -7,13 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from greenroom.reports.html_markup import Markup, join, tag
-from greenroom.reports.texts import (
-    NOTHING,
-    convention_label,
-    conventions_differ,
-    interval,
-    percent,
-)
+from greenroom.reports.run_words import convention_label, conventions_differ
+from greenroom.reports.texts import NOTHING, interval, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from greenroom.reports.texts import date_text, duration, kind_words, money
 
 if TYPE_CHECKING:
     from greenroom.analysis.figures import Diagnosis
-    from greenroom.reports.report import Report
+    from greenroom.reports.report import RunData as Report
     from greenroom.store.records import EpisodeRecord, StepRecord
 
 

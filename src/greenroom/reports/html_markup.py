@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-from greenroom.reports.json_report import plain
+from greenroom.reports.plain import plain
 
 _VOID = frozenset({"br", "hr", "input", "meta", "link"})
 _JSON_ESCAPES = str.maketrans(

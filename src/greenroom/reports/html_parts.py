@@ -6,10 +6,10 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, cast
 
-from greenroom.reports import texts
+from greenroom.reports import run_words, texts
 from greenroom.reports.html_charts import interval_bar, pass_chart, turn_chart
 from greenroom.reports.html_markup import Markup, join, tag
-from greenroom.reports.json_report import plain
+from greenroom.reports.plain import plain
 from greenroom.reports.rows import (
     LEADERBOARD_KS,
     Figure,
@@ -23,10 +23,11 @@ from greenroom.reports.rows import (
     success_rate,
     what_differs,
 )
+from greenroom.store.outcomes import OUTCOMES, outcome_info
 
 if TYPE_CHECKING:
     from greenroom.analysis.figures import TaskFigures
-    from greenroom.reports.report import Report
+    from greenroom.reports.report import RunData as Report
 
 _SECRET = re.compile(r"api_?key|secret|password|authorization|(^|_)token$", re.IGNORECASE)
 
@@ -40,9 +41,9 @@ def facts(report: Report) -> Markup:
     """Who played what, when, on which data."""
     run = report.run
     rows = [
-        ("Agent", texts.agent_label(report)),
+        ("Agent", run_words.agent_label(report)),
         ("Environment", f"{run.env}, split {run.task_split}"),
-        ("Pack", texts.pack_label(report)),
+        ("Pack", run_words.pack_label(report)),
         ("Played", tag("time", texts.date_text(run.created_at), datetime=_iso(report))),
         ("Greenroom", run.greenroom_version),
         *((f"{label[:1].upper()}{label[1:]}", value) for label, value in agent_facts(report)),
@@ -59,10 +60,10 @@ def facts(report: Report) -> Markup:
 
 def headline(report: Report) -> Markup:
     """The result in a sentence, and what has to be known to read it rightly."""
-    note = texts.interval_note(report)
-    said = texts.notes(report)
+    note = run_words.interval_note(report)
+    said = run_words.notes(report)
     return join(
-        tag("p", unbroken(texts.headline(report)), class_="headline", data_testid="headline"),
+        tag("p", unbroken(run_words.headline(report)), class_="headline", data_testid="headline"),
         tag("p", unbroken(note), class_="quiet", data_testid="interval-note") if note else None,
         tag("ul", [tag("li", unbroken(one)) for one in said], class_="notes", data_testid="notes")
         if said
@@ -73,7 +74,7 @@ def headline(report: Report) -> Markup:
 def cards(report: Report) -> Markup:
     """The key figures: pass^1 to pass^4 large, the others smaller."""
     estimates = report.metrics.main.pass_hat_k
-    what = texts.without_result(report.metrics)
+    what = run_words.without_result(report.metrics)
     large = [
         _card(figure, what, interval_bar(estimates[figure.k]))
         for figure in pass_figures(report)
@@ -205,7 +206,7 @@ def outcome_grid(report: Report) -> Markup:
 
 
 def _legend_entry(outcome: str, count: int) -> Markup:
-    words = texts.outcome_words(outcome)
+    words = outcome_info(outcome)
     return tag(
         "li",
         tag("span", words.symbol, class_=f"cell {_outcome_class(outcome)}", aria_hidden="true"),
@@ -233,7 +234,7 @@ def _column(task: TaskFigures, trials: list[int]) -> Markup:
 def outcome_cell(task: TaskFigures, trial: int) -> Markup:
     """A trial's outcome as a symbol that leads to its conversation."""
     outcome = task.outcomes.get(trial)
-    words = texts.outcome_words(outcome or "missing")
+    words = outcome_info(outcome or "missing")
     label = f"Task {task.task_index}, trial {trial}: {words.label.lower()}"
     if outcome is None:
         return tag("span", words.symbol, class_="cell missing", title=label, aria_label=label)
@@ -248,7 +249,7 @@ def outcome_cell(task: TaskFigures, trial: int) -> Markup:
 
 
 def _outcome_class(outcome: str) -> str:
-    return outcome if outcome in texts.OUTCOMES else "unknown"
+    return outcome if outcome in OUTCOMES else "unknown"
 
 
 def leaderboard_table(report: Report) -> Markup:

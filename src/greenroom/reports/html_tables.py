@@ -10,12 +10,12 @@ from greenroom.reports import texts
 from greenroom.reports.html_charts import share_bar
 from greenroom.reports.html_markup import Markup, join, tag
 from greenroom.reports.html_parts import outcome_cell
-from greenroom.reports.json_report import plain
+from greenroom.reports.plain import plain
 from greenroom.reports.rows import all_trials, kind_counts, task_group
 
 if TYPE_CHECKING:
     from greenroom.analysis.figures import Diagnosis, TaskFigures
-    from greenroom.reports.report import Report
+    from greenroom.reports.report import RunData as Report
 
 SHOWN_AT_FIRST = 20
 
@@ -232,7 +232,7 @@ def _task_row(task: TaskFigures, trials: list[int], *, costs: bool) -> Markup:
         ("reward", texts.decimal(task.average_reward, 2), task.average_reward),
         ("steps", texts.decimal(task.mean_steps, 1), task.mean_steps),
         ("turns", texts.decimal(task.mean_turns, 1), task.mean_turns),
-        *([("cost", texts.task_cost(task), task.cost)] if costs else []),
+        *([("cost", texts.show(task.cost, "money"), task.cost)] if costs else []),
     ]
     rate = task.successes / task.trials if task.trials else None
     return tag(

@@ -6,12 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from greenroom.reports import texts
-from greenroom.reports.texts import KINDS, OUTCOMES, agent_label
+from greenroom.reports import run_words, texts
+from greenroom.reports.run_words import agent_label
+from greenroom.reports.texts import KINDS
+from greenroom.store.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
     from greenroom.analysis.figures import ConventionMetrics, RunMetrics, TaskFigures
-    from greenroom.reports.report import Report
+    from greenroom.reports.report import RunData as Report
 
 MOST_KS = 8
 """pass^k is shown up to here; the JSON report has them all."""
@@ -144,7 +146,9 @@ class Figure:
 def pass_figures(report: Report) -> list[Figure]:
     """pass^1 to pass^4 and on, as far as there are trials; none before anything was played."""
     metrics = report.metrics
-    other = metrics.conventions["errors_as_failures"] if texts.conventions_differ(metrics) else None
+    other = (
+        metrics.conventions["errors_as_failures"] if run_words.conventions_differ(metrics) else None
+    )
     return [
         Figure(
             key=f"pass_{k}",
@@ -154,7 +158,7 @@ def pass_figures(report: Report) -> list[Figure]:
             interval=texts.interval(estimate, as_percent=True),
             meaning="solved in one try"
             if k == 1
-            else f"solved {texts.TIMES.get(k, f'{k} times in a row')}",
+            else f"solved {run_words.TIMES.get(k, f'{k} times in a row')}",
             as_failures=_other_pass(other, k),
         )
         for k, estimate in sorted(metrics.main.pass_hat_k.items())
@@ -172,7 +176,9 @@ def _other_pass(other: ConventionMetrics | None, k: int) -> str | None:
 def other_figures(report: Report) -> list[Figure]:
     """The figures beside pass^k; cost and tokens only where something was bought."""
     metrics, main = report.metrics, report.metrics.main
-    other = metrics.conventions["errors_as_failures"] if texts.conventions_differ(metrics) else None
+    other = (
+        metrics.conventions["errors_as_failures"] if run_words.conventions_differ(metrics) else None
+    )
     rows = [
         Figure(
             "average_reward",

@@ -4,43 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, cast
+
+from greenroom.store.outcomes import outcome_info
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from greenroom.analysis.figures import Estimate, RunMetrics, TaskFigures
-    from greenroom.reports.report import Report
+    from greenroom.analysis.figures import Estimate
+    from greenroom.reports.sections import Cell, Column, Figure, Format
 
 NOTHING: Final = "–"
 """Stands for a figure that there is none of."""
 
-
-class OutcomeWords(NamedTuple):
-    """How an outcome is named, marked and explained."""
-
-    label: str
-    symbol: str
-    plain_symbol: str
-    """For places that know ASCII only."""
-    meaning: str
-
-
-OUTCOMES: Final[dict[str, OutcomeWords]] = {
-    "success": OutcomeWords("Solved", "✓", "+", "the conversation ended with reward 1"),
-    "failure": OutcomeWords("Not solved", "×", "x", "the conversation ended with less"),
-    "max_steps": OutcomeWords("Out of steps", "S", "S", "it did not end within its steps"),
-    "max_time": OutcomeWords("Out of time", "T", "T", "it did not end within its time"),
-    "invalid": OutcomeWords("No further action", "?", "?", "the agent stopped acting"),
-    "context_window": OutcomeWords(
-        "Too long", "L", "L", "the conversation no longer fitted the model"
-    ),
-    "content_filter": OutcomeWords("Filtered", "F", "F", "the model's provider declined to answer"),
-    "infrastructure_error": OutcomeWords(
-        "Infrastructure error", "!", "!", "something other than the agent broke: no reward"
-    ),
-    "missing": OutcomeWords("Not played", "·", ".", "planned, but not played"),
-}
 
 KINDS: Final[dict[str, tuple[str, str]]] = {
     "wrong_tool": ("Wrong tool", "called another tool than the one that was needed"),
@@ -57,13 +34,7 @@ KINDS: Final[dict[str, tuple[str, str]]] = {
     "other": ("Other", "none of the above"),
 }
 
-TIMES: Final = {2: "twice in a row", 3: "three times in a row", 4: "four times in a row"}
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-
-
-def outcome_words(outcome: str) -> OutcomeWords:
-    """The words for an outcome; one that is not known is shown under its own name."""
-    return OUTCOMES.get(outcome) or OutcomeWords(outcome, "#", "#", "")
 
 
 def kind_words(kind: str) -> tuple[str, str]:
@@ -71,9 +42,13 @@ def kind_words(kind: str) -> tuple[str, str]:
     return KINDS.get(kind) or (kind, "")
 
 
-def one_line(text: str, limit: int | None = None) -> str:
-    """Text from data as one line without control characters, shortened to the limit."""
-    line = " ".join(_CONTROLS.sub(" ", text).split())
+def one_line(text: str, limit: int | None = None, *, spaces: bool = False) -> str:
+    """Text from data as one line without control characters, shortened to the limit.
+
+    Runs of spaces become one, unless they are to stay.
+    """
+    line = _CONTROLS.sub(" ", text)
+    line = line.rstrip() if spaces else " ".join(line.split())
     if limit is not None and len(line) > limit:
         return line[: max(1, limit - 1)].rstrip() + "…"
     return line
@@ -122,120 +97,89 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def interval(estimate: Estimate, *, as_percent: bool = False, digits: int = 3) -> str | None:
-    """An estimate's interval, or None where there is none."""
-    if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
-        return None
-    if as_percent:
-        return f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f} %"
-    return f"{estimate.low:.{digits}f} to {estimate.high:.{digits}f}"
-
-
-def agent_label(report: Report) -> str:
-    """The agent's strategy, with its model where the configuration names one."""
-    model = report.run.config.get("model")
-    strategy = report.run.agent_strategy
-    return f"{strategy} ({model})" if isinstance(model, str) and model else strategy
-
-
-def pack_label(report: Report) -> str:
-    """The pack's name, version and licence."""
-    pack = report.run.pack
-    name = " ".join(str(pack[key]) for key in ("name", "version") if pack.get(key))
-    licence = f"licence: {pack['licence']}" if pack.get("licence") else ""
-    return "; ".join(part for part in (name, licence) if part) or "unknown"
-
-
-def headline(report: Report) -> str:
-    """The result in one sentence."""
-    metrics = report.metrics
-    if metrics.with_result == 0:
-        if metrics.errors:
-            ended = "the only one" if metrics.errors == 1 else f"all {metrics.errors:,}"
-            return f"No episode has a result: {ended} ended in an infrastructure error."
-        return "Nothing has been played yet."
-    main = metrics.main
-    if main.tasks == 1:
-        solved = metrics.outcomes.get("success", 0)
-        return f"Solved the only task in {solved} of {plural(metrics.with_result, 'trial')}."
-    first = main.pass_hat_k.get(1)
-    start = f"Solved {percent(first.value if first else math.nan)} of the tasks in one try"
-    most = max((k for k in main.pass_hat_k if k in TIMES), default=0)
-    if not most:
-        return f"{start}."
-    return f"{start}, and {percent(main.pass_hat_k[most].value)} {TIMES[most]}."
-
-
-def notes(report: Report) -> list[str]:
-    """What has to be known beside the headline; empty where there is nothing to add."""
-    metrics, said = report.metrics, list[str]()
-    if metrics.missing:
-        why = {"running": "the run is still going on", "interrupted": "the run was interrupted"}
-        reason = why.get(report.run.status)
-        said.append(
-            f"{plural(metrics.missing, 'episode')} of {metrics.planned:,} planned "
-            f"{'has' if metrics.missing == 1 else 'have'} not been played"
-            + (f": {reason}." if reason else ".")
-        )
-    if metrics.errors and metrics.with_result:
-        said.append(
-            f"{plural(metrics.errors, 'episode')} ended in an infrastructure error. That is not "
-            "the agent's doing, so the figures leave such episodes out; where counting them as "
-            "failures makes a difference, it is shown."
-        )
-    if metrics.with_result and max(metrics.main.pass_hat_k, default=0) == 1:
-        said.append(
-            "Each task was tried once, so nothing can be said about how reliably it is solved."
-        )
-    if metrics.duplicates:
-        said.append(f"{plural(metrics.duplicates, 'duplicate row')} not counted.")
-    return said
-
-
-def interval_note(report: Report) -> str:
-    """What the ranges mean, in one line; empty where there are none."""
-    main = report.metrics.main
-    if all(estimate.method == "none" for estimate in main.pass_hat_k.values()):
-        return ""
-    level = f"{100 * report.metrics.confidence:g}"
-    truth = (
-        "the agent's true chance at this task"
-        if main.tasks == 1
-        else ("what the agent would reach over all tasks of this kind")
-    )
+def interval_note(confidence: float, truth: str) -> str:
+    """What the ranges mean, in one line."""
+    level = f"{100 * confidence:g}"
     return (
         f"The range beside a figure is its {level} % interval: of 100 such ranges, {level} hold "
         f"{truth}."
     )
 
 
-def conventions_differ(metrics: RunMetrics) -> bool:
-    """Whether it makes a difference what becomes of episodes without a result."""
-    other = metrics.conventions.get("errors_as_failures")
-    if other is None:
-        return False
-    main = metrics.main.pass_hat_k
-    return main.keys() != other.pass_hat_k.keys() or any(
-        not _same(main[k].value, other.pass_hat_k[k].value) for k in main
+def interval(estimate: Estimate, *, as_percent: bool = False, digits: int = 3) -> str | None:
+    """An estimate's interval, or None where there is none."""
+    if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
+        return None
+    form = "percent" if as_percent else "decimal"
+    return span(estimate.low, estimate.high, form, None if as_percent else digits)
+
+
+def known(value: float | None) -> float | None:
+    """A number for a section: None where it is not known."""
+    return None if value is None or not math.isfinite(value) else value
+
+
+def show(value: Cell, form: Format = "text", digits: int | None = None) -> str:
+    """A value as text, by its format; a dash where there is none."""
+    if value is None:
+        return NOTHING
+    if isinstance(value, str):
+        return outcome_info(value).label if form == "outcome" else one_line(value)
+    if isinstance(value, list):
+        if form == "ratio":
+            return "/".join(f"{number:,}" for number in value) if any(value) else NOTHING
+        return " ".join(outcome_info(str(name)).symbol for name in value)
+    return _FORMATS[form](value, digits)
+
+
+def span(low: float | None, high: float | None, form: Format, digits: int | None = None) -> str:
+    """An interval as text; the unit stands once."""
+    if low is None:
+        return ""
+    if high is None:
+        return f"{show(low, form, digits)} or more"
+    if form == "percent":
+        return f"{100 * low:.{digits or 1}f} to {100 * high:.{digits or 1}f} %"
+    return f"{show(low, form, digits)} to {show(high, form, digits)}"
+
+
+def cell_text(cell: Cell, column: Column) -> str:
+    """A cell of a table as text."""
+    if column.interval:
+        ends = cast("list[float]", cell) if isinstance(cell, list) else []
+        low, high = (*ends, None, None)[:2]
+        return span(low, high, column.format, column.digits)
+    return show(cell, column.format, column.digits)
+
+
+def figure_text(figure: Figure) -> tuple[str, str, str]:
+    """A figure's value, its interval and its value under the second convention, as text."""
+    value = figure.value
+    return (
+        figure.unknown if value is None and figure.unknown else _figure(figure, value),
+        span(figure.low, figure.high, figure.format, figure.digits),
+        "" if figure.second is None else _figure(figure, figure.second),
     )
 
 
-def without_result(metrics: RunMetrics) -> str:
-    """What the two conventions are about in this run: errors, missing trials, or both."""
-    parts = [("errors", metrics.errors), ("missing trials", metrics.missing)]
-    return " and ".join(words for words, count in parts if count) or "errors"
+def _figure(figure: Figure, value: float | None) -> str:
+    digits = 1 if figure.format == "percent" and figure.digits is None else figure.digits
+    return show(value, figure.format, digits)
 
 
-def convention_label(metrics: RunMetrics, convention: str) -> str:
-    """A convention in words."""
-    what = without_result(metrics)
-    return f"{what} left out" if convention == "errors_excluded" else f"{what} count as failures"
+def _seconds(value: float, digits: int | None) -> str:
+    """Short times in milliseconds, long ones as people say them."""
+    if value < 0.1:
+        return f"{1000 * value:.1f} ms"
+    return f"{value:.2f} s" if value < 10 else duration(value)
 
 
-def _same(left: float, right: float) -> bool:
-    return (math.isnan(left) and math.isnan(right)) or math.isclose(left, right, abs_tol=1e-9)
-
-
-def task_cost(figures: TaskFigures) -> str:
-    """What a task's episodes cost, where that is known."""
-    return NOTHING if figures.cost is None else money(figures.cost)
+_FORMATS: Final[dict[str, Callable[[float, int | None], str]]] = {
+    "text": lambda value, digits: f"{value:g}",
+    "count": lambda value, digits: f"{value:,.0f}",
+    "decimal": lambda value, digits: decimal(value, 3 if digits is None else digits),
+    "signed": lambda value, digits: f"{value:+.{3 if digits is None else digits}f}",
+    "percent": lambda value, digits: percent(value, digits or 0),
+    "money": lambda value, digits: money(value),
+    "seconds": _seconds,
+}

@@ -1,4 +1,4 @@
-"""The store: runs with their episodes, test sets and evaluations, kept for good."""
+"""The store: runs, evaluations, judgings and test sets, kept for good."""
 
 from __future__ import annotations
 
@@ -6,53 +6,72 @@ from greenroom.store.columns import ColumnKind, ColumnRecord, chat_of, decoded, 
 from greenroom.store.database import StoreError, database_url, open_engine
 from greenroom.store.evaluation_records import (
     EvaluationRecord,
-    ResultOutcome,
     ResultRecord,
     ResultSummary,
     ScoreRecord,
     ScoreSummary,
     TestSetVersion,
 )
-from greenroom.store.evaluations import CellKey, Evaluations
+from greenroom.store.jobs import Attempt, JobKind, Jobs
+from greenroom.store.judging_records import (
+    FaultAuthor,
+    FaultKind,
+    JudgementRecord,
+    JudgingRecord,
+)
+from greenroom.store.kinds import Evaluations, Judgings, Runs
 from greenroom.store.leases import LeaseOwner, this_process
 from greenroom.store.migrations import backup, schema_version
+from greenroom.store.outcomes import NO_RESULT, OUTCOMES, Outcome, outcome_info, outcome_of
 from greenroom.store.records import (
     ActionRecord,
+    CellKey,
+    CellRecord,
     DifferenceRecord,
     EpisodeRecord,
     EpisodeSummary,
-    Outcome,
+    JobRecord,
+    JobStatus,
     RewardRecord,
     RunRecord,
-    RunStatus,
     StepRecord,
     TaskRecord,
     Usage,
+    total_cost,
 )
-from greenroom.store.runs import EpisodeKey, Runs
 from greenroom.store.store import Store, open_store
 from greenroom.store.test_sets import Row, TestSets
 
 __all__ = [
+    "NO_RESULT",
+    "OUTCOMES",
     "ActionRecord",
+    "Attempt",
     "CellKey",
+    "CellRecord",
     "ColumnKind",
     "ColumnRecord",
     "DifferenceRecord",
-    "EpisodeKey",
     "EpisodeRecord",
     "EpisodeSummary",
     "EvaluationRecord",
     "Evaluations",
+    "FaultAuthor",
+    "FaultKind",
+    "JobKind",
+    "JobRecord",
+    "JobStatus",
+    "Jobs",
+    "JudgementRecord",
+    "JudgingRecord",
+    "Judgings",
     "LeaseOwner",
     "Outcome",
-    "ResultOutcome",
     "ResultRecord",
     "ResultSummary",
     "RewardRecord",
     "Row",
     "RunRecord",
-    "RunStatus",
     "Runs",
     "ScoreRecord",
     "ScoreSummary",
@@ -70,6 +89,9 @@ __all__ = [
     "kind_of",
     "open_engine",
     "open_store",
+    "outcome_info",
+    "outcome_of",
     "schema_version",
     "this_process",
+    "total_cost",
 ]

@@ -1,19 +1,21 @@
-"""What is kept of test sets and evaluations: self-contained records, like those of runs."""
+"""What is kept of test sets and evaluations."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
 from greenroom.store.columns import ColumnRecord
-from greenroom.store.records import Record, RunStatus, Usage
+from greenroom.store.outcomes import NO_RESULT, Outcome
+from greenroom.store.records import CellKey, CellRecord, JobRecord, Record, Usage
 
-ResultOutcome = Literal["ok", "error"]
-"""ok: the workflow answered; error: it did not, and is asked again when the evaluation goes on."""
+_FORMER_OUTCOMES = {"ok": "answered", "error": "infrastructure_error"}
+"""What older databases and exports call them."""
 
 
 class TestSetVersion(Record):
@@ -59,29 +61,40 @@ class ScoreRecord(Record):
         return None if score is None or math.isnan(score) else score
 
 
-class ResultRecord(Record):
-    """One row of a test set, given to a workflow once: what came back, and what it is worth."""
+class ResultRecord(CellRecord):
+    """One row of a test set, given to a workflow once: the answer and its scores."""
 
     row: int
     """The row's position in the test set, from 0."""
     repeat: int = 0
-    outcome: ResultOutcome
     outputs: Any = None
     """What the workflow returned, unchanged."""
     conversation: list[dict[str, Any]] | None = None
     """All messages, where a simulated user talked to the workflow."""
     scores: dict[str, ScoreRecord] = Field(default_factory=dict[str, ScoreRecord])
     """By the evaluator's alias."""
-    error: str | None = None
-    """Why the workflow gave no answer, if it gave none."""
-    attempts: int = 1
-    started_at: datetime
-    seconds: float = 0.0
-    cost: float | None = None
-    """US dollars for the workflow and everybody who judged it; None if a price is not known."""
-    usage: dict[str, Usage] = Field(default_factory=dict[str, Usage])
-    """By purse: agent, user, judge."""
     trace_id: str | None = None
+
+    @field_validator("outcome", mode="before")
+    @classmethod
+    def _present_name(cls, outcome: str) -> str:
+        return _FORMER_OUTCOMES.get(outcome, outcome)
+
+    @property
+    def key(self) -> CellKey:
+        """Its place in the evaluation."""
+        return self.row, self.repeat
+
+    @property
+    def solved(self) -> bool | None:
+        """Whether it passed every evaluator with a verdict; None without a verdict."""
+        return all_passed(score.passed for score in self.scores.values())
+
+
+def all_passed(verdicts: Iterable[bool | None]) -> bool | None:
+    """Several verdicts in one; None if there is none."""
+    given = [verdict for verdict in verdicts if verdict is not None]
+    return all(given) if given else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,24 +112,27 @@ class ResultSummary:
 
     row: int
     repeat: int
-    outcome: ResultOutcome
+    outcome: Outcome
     seconds: float
     cost: float | None
     usage: dict[str, Usage]
     error: str | None
     scores: dict[str, ScoreSummary]
 
+    @property
+    def has_result(self) -> bool:
+        """Whether the workflow answered."""
+        return self.outcome != NO_RESULT
 
-class EvaluationRecord(Record):
-    """A workflow over a test set: what was to be called, with what, and how it is scored."""
+    @property
+    def solved(self) -> bool | None:
+        """Whether it passed every evaluator with a verdict; None without a verdict."""
+        return all_passed(score.passed for score in self.scores.values())
 
-    id: str
-    name: str
-    created_at: datetime
-    status: RunStatus = "running"
-    greenroom_version: str
-    config: dict[str, Any] = Field(default_factory=dict[str, Any])
-    """The evaluation's configuration as it was given."""
+
+class EvaluationRecord(JobRecord):
+    """A workflow over a test set, and how its answers are scored."""
+
     workflow: str
     """The workflow's address, or file.py:name."""
     is_chat: bool = False

@@ -1,4 +1,4 @@
-"""Leases: one process at a time plays a run, or works on an evaluation."""
+"""Leases: one process at a time works on a job."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import time
 from dataclasses import dataclass
 from uuid import uuid4
 
-from sqlalchemy import Engine, Table, select, update
+from sqlalchemy import Engine, select, update
 
 from greenroom.errors import InputError
 from greenroom.store.database import transaction
+from greenroom.store.schema import jobs
 
 LEASE_SECONDS = 60.0
 RENEWAL_SECONDS = 15.0
@@ -44,56 +45,50 @@ def is_held(owner: str | None, until: float | None) -> bool:
 
 @dataclass(frozen=True)
 class Leases:
-    """The leases of a table whose rows have an id, `lease_owner` and `lease_until`."""
+    """The leases of jobs."""
 
     engine: Engine
-    table: Table
     noun: str
-    """What a row is, for messages: "run"."""
-    busy: str
-    """What is done with it by whoever has it: "being played"."""
+    """What a job is called in messages: "run"."""
 
     def acquire(self, key: str, name: str, owner: LeaseOwner) -> None:
-        """Take a row for this process; refused while another process has it."""
-        table = self.table
+        """Take a job for this process; refused while another process has it."""
         with transaction(self.engine) as connection:
-            held = connection.execute(select(table).where(table.c.id == key)).one()
+            held = connection.execute(select(jobs).where(jobs.c.id == key)).one()
             if held.lease_owner != str(owner) and is_held(held.lease_owner, held.lease_until):
                 raise InputError(
-                    f"The {self.noun} '{name}' is {self.busy} by another process "
+                    f"Another process works on the {self.noun} '{name}' "
                     f"({held.lease_owner.rsplit('/', 1)[0]}): wait for it, or stop it."
                 )
             same = (
-                table.c.lease_owner.is_(None)
+                jobs.c.lease_owner.is_(None)
                 if held.lease_owner is None
-                else table.c.lease_owner == held.lease_owner
+                else jobs.c.lease_owner == held.lease_owner
             )
             taken = connection.execute(
-                update(table)
-                .where(table.c.id == key, same)
+                update(jobs)
+                .where(jobs.c.id == key, same)
                 .values(lease_owner=str(owner), lease_until=time.time() + LEASE_SECONDS)
             )
             if taken.rowcount != 1:
                 raise InputError(f"The {self.noun} '{name}' was just taken by another process.")
 
     def renew(self, key: str, owner: LeaseOwner) -> bool:
-        """Keep a row for longer: whether it is still ours."""
-        table = self.table
+        """Keep a job for longer: whether it is still ours."""
         with transaction(self.engine) as connection:
             renewed = connection.execute(
-                update(table)
-                .where(table.c.id == key, table.c.lease_owner == str(owner))
+                update(jobs)
+                .where(jobs.c.id == key, jobs.c.lease_owner == str(owner))
                 .values(lease_until=time.time() + LEASE_SECONDS)
             )
         return renewed.rowcount == 1
 
     def release(self, key: str, owner: LeaseOwner) -> None:
-        """Let others have the row."""
-        table = self.table
+        """Let others have the job."""
         with transaction(self.engine) as connection:
             connection.execute(
-                update(table)
-                .where(table.c.id == key, table.c.lease_owner == str(owner))
+                update(jobs)
+                .where(jobs.c.id == key, jobs.c.lease_owner == str(owner))
                 .values(lease_owner=None, lease_until=None)
             )
 

@@ -12,13 +12,14 @@ from sqlalchemy import Connection, Engine, insert, inspect, select, update
 
 from greenroom.store.database import StoreError, describe, transaction
 from greenroom.store.migration_2 import add_test_sets_and_evaluations
+from greenroom.store.migration_3 import unite_jobs
 from greenroom.store.schema import SCHEMA_VERSION, meta, metadata
 
 Migration = Callable[[Connection], None]
 
 _KEY = "schema_version"
 
-MIGRATIONS: Mapping[int, Migration] = {2: add_test_sets_and_evaluations}
+MIGRATIONS: Mapping[int, Migration] = {2: add_test_sets_and_evaluations, 3: unite_jobs}
 """By version: what turns a database of the version before into one of this version."""
 
 

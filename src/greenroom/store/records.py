@@ -1,41 +1,43 @@
-"""What is kept of a run: self-contained records, understood without the code that made them."""
+"""What is kept of a run: self-contained records that need no code of a domain or an agent."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Outcome = Literal[
-    "success",
-    "failure",
-    "max_steps",
-    "max_time",
-    "invalid",
-    "context_window",
-    "content_filter",
-    "infrastructure_error",
-]
-"""How an episode ended.
+from greenroom.store.outcomes import NO_RESULT, Outcome
 
-success, failure   the conversation came to its end, with reward 1 or less
-max_steps          it did not, within the steps it had: reward 0
-max_time           it did not, within the time it had: reward 0
-invalid            the agent gave no further action although it could have: reward 0
-context_window     the conversation no longer fitted the agent's model: reward 0
-content_filter     the provider of the agent's model declined to answer: reward 0
-infrastructure_error   something other than the agent broke: no reward; retried and resumable
-"""
+JobStatus = Literal["running", "interrupted", "complete"]
 
-RunStatus = Literal["running", "interrupted", "complete"]
+CellKey = tuple[int, int]
+"""A cell of a job: the index of its task or row, and its trial."""
 
 
 class Record(BaseModel):
-    """A record is never changed once it is made."""
+    """A record never changes once it is made."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class JobRecord(Record):
+    """What runs, evaluations and judgings have in common."""
+
+    id: str
+    name: str
+    created_at: datetime
+    status: JobStatus = "running"
+    greenroom_version: str
+    config: dict[str, Any] = Field(default_factory=dict[str, Any])
+    """The configuration as it was given."""
+
+    @property
+    def planned(self) -> int:
+        """How many cells make up the whole job."""
+        raise NotImplementedError
 
 
 class ActionRecord(Record):
@@ -107,13 +109,74 @@ class Usage(Record):
     cached_cost: float | None = None
     """What the answers from the cache cost when they were bought."""
 
+    @property
+    def tokens(self) -> int:
+        """Tokens that were billed."""
+        return self.prompt_tokens + self.completion_tokens
 
-class EpisodeRecord(Record):
+    @classmethod
+    def total(cls, usages: Iterable[Usage]) -> Usage:
+        """Usages in one. An unknown price stays unknown; calls that were not made cost nothing."""
+        parts = list(usages)
+        counts = {
+            name: sum(getattr(usage, name) for usage in parts)
+            for name in cls.model_fields
+            if not name.endswith("cost")
+        }
+        return cls(
+            **counts,
+            cost=_sum_of_known((usage.calls, usage.cost) for usage in parts),
+            cached_cost=_sum_of_known((usage.cached_calls, usage.cached_cost) for usage in parts),
+        )
+
+
+def total_cost(usages: Iterable[Usage]) -> float | None:
+    """What usages cost together; None if a price is not known, or nothing was bought."""
+    return _sum_of_known((usage.calls, usage.cost) for usage in usages)
+
+
+def _sum_of_known(bought: Iterable[tuple[int, float | None]]) -> float | None:
+    costs = [cost for calls, cost in bought if calls or cost is not None]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known and len(known) == len(costs) else None
+
+
+class CellRecord(Record):
+    """What the results of runs, evaluations and judgings have in common."""
+
+    outcome: Outcome
+    error: str | None = None
+    """What went wrong, for an infrastructure error."""
+    attempts: int = 1
+    """How many attempts it took, this one included."""
+    started_at: datetime
+    seconds: float = 0.0
+    usage: dict[str, Usage] = Field(default_factory=dict[str, Usage])
+    """By purse: agent, user, judge."""
+    model_seconds: dict[str, list[float]] = Field(default_factory=dict[str, list[float]])
+    """How long each model call took, by purse."""
+
+    @property
+    def key(self) -> CellKey:
+        """The cell that this is the result of."""
+        raise NotImplementedError
+
+    @property
+    def has_result(self) -> bool:
+        """Whether it counts; a cell without a result is attempted again."""
+        return self.outcome != NO_RESULT
+
+    @property
+    def cost(self) -> float | None:
+        """What it cost in all; None if a price is not known, or nothing was bought."""
+        return total_cost(self.usage.values())
+
+
+class EpisodeRecord(CellRecord):
     """One trial of a task: its trajectory, reward, cost and outcome."""
 
     task_index: int
     trial: int
-    outcome: Outcome
     reward: float | None
     """Tau Bench's reward; None where an infrastructure error left none."""
     task: TaskRecord
@@ -123,15 +186,9 @@ class EpisodeRecord(Record):
     """The agent's own chat messages; None for agents that hold none."""
     details: RewardRecord | None = None
     """None where the episode did not come to its end."""
-    error: str | None = None
-    """What went wrong, for an infrastructure error."""
-    attempts: int = 1
-    """How many attempts it took, this one included."""
     seed: int = 0
-    started_at: datetime
-    seconds: float = 0.0
-    usage: dict[str, Usage] = Field(default_factory=dict[str, Usage])
-    """By purse: agent, user, judge."""
+    turn_seconds: list[float] = Field(default_factory=list[float])
+    """How long the agent took for each turn."""
     facts: dict[str, str] = Field(default_factory=dict[str, str])
     """What the agent said of itself, such as a version."""
     tallies: dict[str, dict[str, float | None]] = Field(
@@ -142,6 +199,16 @@ class EpisodeRecord(Record):
     """What was odd about the simulated user, if anything was."""
 
     @property
+    def key(self) -> CellKey:
+        """Its place in the run."""
+        return self.task_index, self.trial
+
+    @property
+    def solved(self) -> bool:
+        """Whether the agent did what the task asks for."""
+        return self.outcome == "success"
+
+    @property
     def step_count(self) -> int:
         """The number of steps that it took."""
         return len(self.steps)
@@ -150,13 +217,6 @@ class EpisodeRecord(Record):
     def turns(self) -> int:
         """The number of turns that it took."""
         return self.steps[-1].turn if self.steps else 0
-
-    @property
-    def cost(self) -> float | None:
-        """What it cost in all; None if a price is not known, or nothing was bought."""
-        costs = [usage.cost for usage in self.usage.values()]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if known and len(known) == len(costs) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,17 +233,15 @@ class EpisodeSummary:
     cost: float | None
     usage: dict[str, Usage]
 
+    @property
+    def solved(self) -> bool:
+        """Whether the agent did what the task asks for."""
+        return self.outcome == "success"
 
-class RunRecord(Record):
-    """A benchmark: what was to be played, on what, by whom."""
 
-    id: str
-    name: str
-    created_at: datetime
-    status: RunStatus = "running"
-    greenroom_version: str
-    config: dict[str, Any]
-    """The run's configuration as it was given."""
+class RunRecord(JobRecord):
+    """A benchmark: an agent over tasks x trials."""
+
     env: str
     task_split: str
     agent_strategy: str

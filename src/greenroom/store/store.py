@@ -1,13 +1,13 @@
-"""The store: runs, evaluations and test sets in one database."""
+"""The store: runs, evaluations, judgings and test sets in one database."""
 
 from __future__ import annotations
 
 from sqlalchemy import Engine
 
 from greenroom.store.database import database_url, describe, open_engine
-from greenroom.store.evaluations import Evaluations
+from greenroom.store.jobs import Jobs
+from greenroom.store.kinds import EVALUATIONS, JUDGINGS, RUNS, Evaluations, Judgings, Runs
 from greenroom.store.migrations import prepare_database
-from greenroom.store.runs import Runs
 from greenroom.store.test_sets import TestSets
 
 
@@ -21,9 +21,10 @@ class Store:
         except BaseException:
             engine.dispose()
             raise
-        self.runs = Runs(engine)
+        self.runs: Runs = Jobs(engine, RUNS)
+        self.evaluations: Evaluations = Jobs(engine, EVALUATIONS)
+        self.judgings: Judgings = Jobs(engine, JUDGINGS)
         self.test_sets = TestSets(engine)
-        self.evaluations = Evaluations(engine)
 
     @property
     def engine(self) -> Engine:

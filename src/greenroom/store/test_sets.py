@@ -30,7 +30,7 @@ from greenroom.errors import InputError, UnknownName
 from greenroom.store.columns import ColumnRecord, ColumnTally
 from greenroom.store.database import insert_into, transaction
 from greenroom.store.evaluation_records import TestSetVersion
-from greenroom.store.schema import evaluations, test_set_rows, test_set_versions, test_sets
+from greenroom.store.schema import jobs, test_set_rows, test_set_versions, test_sets
 from greenroom.util.raw_json import raw_text, raw_value
 
 Row = Mapping[str, Any]
@@ -140,7 +140,7 @@ class TestSets:
         with transaction(self._engine) as connection:
             _lock(connection, key)
             users = connection.execute(
-                select(evaluations.c.name).where(evaluations.c.test_set_id == key)
+                select(jobs.c.name).where(jobs.c.test_set_id == key)
             ).scalars()
             names = sorted(users)
             if names:

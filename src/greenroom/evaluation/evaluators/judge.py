@@ -24,8 +24,6 @@ from greenroom.evaluation.evaluators.types import (
 )
 from greenroom.messages import text_of
 from greenroom.models.client import ModelClient
-from greenroom.models.local import PROVIDER as LOCAL
-from greenroom.models.local import LocalModel
 from greenroom.models.types import (
     BudgetExhausted,
     ChatMessage,
@@ -272,8 +270,6 @@ def _prompt_of(path: Path) -> str:
 
 
 def _own_model(settings: ModelSettings) -> ModelClient | Model:
-    if settings.provider == LOCAL:
-        return LocalModel.from_settings(settings)
     return ModelClient(settings)
 
 

@@ -1,0 +1,306 @@
+"""The figures of an evaluation: scores with intervals, and apart from them errors, time and money.
+
+Repeats of a row resemble each other, so rows are the units: ten rows that were each given four
+times are ten rows, not forty. What has no score is counted and left out; it is never a 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pydantic import computed_field
+
+from greenroom.analysis.figures import (
+    LATENCY_NAMES,
+    NOTHING,
+    Estimate,
+    Figures,
+    Latency,
+    without_interval,
+)
+from greenroom.analysis.latency import latency_of
+from greenroom.store import EvaluationRecord, Store, Usage
+
+CONFIDENCE = 0.95
+_MOST_KINDS = 2_000
+_SHOWN_ERRORS = 5
+
+ByRow = Mapping[int, list[float]]
+"""The scores of each row's repeats."""
+
+
+class ScoreLike(Protocol):
+    """What is counted of a score."""
+
+    @property
+    def score(self) -> float | None: ...
+    @property
+    def passed(self) -> bool | None: ...
+    @property
+    def broken(self) -> bool: ...
+
+
+class ResultLike(Protocol):
+    """What is counted of a result: a full record has it, and so has a summary of one."""
+
+    @property
+    def row(self) -> int: ...
+    @property
+    def has_result(self) -> bool: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def usage(self) -> Mapping[str, Usage]: ...
+    @property
+    def error(self) -> str | None: ...
+    @property
+    def scores(self) -> Mapping[str, ScoreLike]: ...
+
+
+class EvaluatorFigures(Figures):
+    """How one evaluator scored the results."""
+
+    alias: str
+    name: str
+    scored: int
+    """Results with a score."""
+    unscored: int
+    """Results without one: there was nothing to compare, say."""
+    broken: int
+    """Results without one because the evaluator itself did not work."""
+    mean: Estimate
+    """Of the scores."""
+    judged: int
+    """Results of which it was said whether they passed."""
+    passed: Estimate
+    """The share of these that passed."""
+
+
+class PurseFigures(Figures):
+    """What one purse paid for."""
+
+    calls: int
+    tokens: int
+    cost: float
+    """US dollars, as far as they are known."""
+    unpriced: int
+    """Results whose cost is not known."""
+
+
+class EvaluationFigures(Figures):
+    """Everything that is counted and estimated of an evaluation."""
+
+    confidence: float
+    planned: int
+    with_result: int
+    rows: int
+    """Rows with a result."""
+    errors: int
+    """Calls without an answer; they have no score."""
+    missing: int
+    """Calls that were planned and not made yet."""
+    common_errors: dict[str, int]
+    """The most frequent errors, with how often each occurred."""
+    evaluators: list[EvaluatorFigures]
+    latency: dict[str, Latency]
+    """By what took so long: call is the workflow's time for a row, and model.judge, for one, a
+    model call of that purse."""
+    purses: dict[str, PurseFigures]
+    """By who paid: agent is the workflow."""
+
+    @computed_field
+    @property
+    def cost(self) -> float | None:
+        """US dollars in all; None if the cost of any result is not known."""
+        known = all(purse.unpriced == 0 for purse in self.purses.values())
+        return self.known_cost if known else None
+
+    @computed_field
+    @property
+    def known_cost(self) -> float:
+        """US dollars in all, as far as they are known."""
+        return sum(purse.cost for purse in self.purses.values())
+
+    def evaluator(self, alias: str) -> EvaluatorFigures | None:
+        """The figures of the evaluator of that alias."""
+        return next((one for one in self.evaluators if one.alias == alias), None)
+
+    def named(self) -> dict[str, Estimate]:
+        """The figures by the names that gates use."""
+        call = self.latency.get("call")
+        return {
+            **{
+                f"{one.alias}.{what}": figure
+                for one in self.evaluators
+                for what, figure in (
+                    ("mean", one.mean),
+                    ("passed", one.passed),
+                    ("unscored", without_interval(one.unscored + one.broken)),
+                )
+            },
+            **(call.named() if call else dict.fromkeys(LATENCY_NAMES, NOTHING)),
+            "cost": without_interval(self.cost),
+            "coverage": without_interval(self.with_result / self.planned if self.planned else None),
+            "errors": without_interval(self.errors + self.missing),
+        }
+
+
+def gate_names(aliases: Iterable[str]) -> list[str]:
+    """The names of the figures that an evaluation with these evaluators has."""
+    of_each = [f"{alias}.{what}" for alias in aliases for what in ("mean", "passed", "unscored")]
+    return [*of_each, *LATENCY_NAMES, "cost", "coverage", "errors"]
+
+
+def measure_evaluation(store: Store, evaluation: EvaluationRecord) -> EvaluationFigures:
+    """The figures of an evaluation that is kept, finished or not."""
+    kept = store.evaluations
+    return measure_results(
+        kept.summaries(evaluation.id),
+        evaluators={str(one["alias"]): str(one["name"]) for one in evaluation.evaluators},
+        planned=evaluation.planned,
+        wasted=[attempt.usage for attempt in kept.attempts(evaluation.id)],
+    )
+
+
+def measure_results(
+    summaries: Iterable[ResultLike],
+    *,
+    evaluators: Mapping[str, str],
+    planned: int,
+    wasted: Iterable[Mapping[str, Usage]] = (),
+    confidence: float = CONFIDENCE,
+) -> EvaluationFigures:
+    """The figures of results; `evaluators` are names by alias.
+
+    `wasted` is what attempts used that came to nothing: it was paid for all the same.
+    """
+    counted = _Count({alias: _Scores() for alias in evaluators})
+    for summary in summaries:
+        counted.add(summary)
+    for usage in wasted:
+        counted.spend(usage, is_result=False)
+    rows = len(counted.seconds)
+    results = _size(counted.seconds)
+    spans = {"call": counted.seconds, **counted.model_seconds}
+    latency = {name: latency_of(span, confidence=confidence) for name, span in spans.items()}
+    return EvaluationFigures(
+        confidence=confidence,
+        planned=planned,
+        with_result=results,
+        rows=rows,
+        errors=counted.errors.total(),
+        missing=max(planned - results - counted.errors.total(), 0),
+        common_errors=dict(counted.errors.most_common(_SHOWN_ERRORS)),
+        evaluators=[
+            counted.scores[alias].figures(alias, name, confidence)
+            for alias, name in evaluators.items()
+        ],
+        latency={name: one for name, one in latency.items() if one is not None},
+        purses={name: purse.figures() for name, purse in sorted(counted.purses.items())},
+    )
+
+
+@dataclass
+class _Purse:
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+    unpriced: int = 0
+
+    def figures(self) -> PurseFigures:
+        return PurseFigures(
+            calls=self.calls, tokens=self.tokens, cost=self.cost, unpriced=self.unpriced
+        )
+
+
+@dataclass
+class _Scores:
+    """What one evaluator gave, row by row."""
+
+    scores: dict[int, list[float]] = field(
+        default_factory=lambda: defaultdict[int, list[float]](list)
+    )
+    passed: dict[int, list[float]] = field(
+        default_factory=lambda: defaultdict[int, list[float]](list)
+    )
+    unscored: int = 0
+    broken: int = 0
+
+    def figures(self, alias: str, name: str, confidence: float) -> EvaluatorFigures:
+        return EvaluatorFigures(
+            alias=alias,
+            name=name,
+            scored=_size(self.scores),
+            unscored=self.unscored,
+            broken=self.broken,
+            mean=mean_of_rows(self.scores, confidence),
+            judged=_size(self.passed),
+            passed=mean_of_rows(self.passed, confidence),
+        )
+
+
+@dataclass
+class _Count:
+    scores: dict[str, _Scores]
+    seconds: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
+    model_seconds: dict[str, dict[int, list[float]]] = field(
+        default_factory=dict[str, dict[int, list[float]]]
+    )
+    errors: Counter[str] = field(default_factory=Counter[str])
+    purses: dict[str, _Purse] = field(default_factory=lambda: defaultdict[str, _Purse](_Purse))
+
+    def add(self, summary: ResultLike) -> None:
+        self.spend(summary.usage, is_result=summary.has_result)
+        if not summary.has_result:
+            self.errors[summary.error or "unknown"] += 1
+            return
+        self.seconds.setdefault(summary.row, []).append(summary.seconds)
+        spans: Mapping[str, list[float]] = getattr(summary, "model_seconds", {})
+        for purse, seconds in spans.items():
+            by_row = self.model_seconds.setdefault(f"model.{purse}", {})
+            by_row.setdefault(summary.row, []).extend(seconds)
+        for alias, kept in self.scores.items():
+            score = summary.scores.get(alias)
+            if score is None or score.score is None:
+                broken = score is not None and score.broken
+                kept.broken += broken
+                kept.unscored += not broken
+            else:
+                kept.scores[summary.row].append(score.score)
+            if score is not None and score.passed is not None:
+                kept.passed[summary.row].append(float(score.passed))
+
+    def spend(self, usage: Mapping[str, Usage], *, is_result: bool) -> None:
+        for name, used in usage.items():
+            purse = self.purses[name]
+            purse.calls += used.calls
+            purse.tokens += used.prompt_tokens + used.completion_tokens
+            purse.cost += used.cost or 0.0
+            purse.unpriced += is_result and used.cost is None
+
+
+def mean_of_rows(scores: ByRow, confidence: float = CONFIDENCE) -> Estimate:
+    """The mean of all scores with its interval; rows are the units that chance has drawn."""
+    # Numbers are only needed here: a command that counts nothing does not wait for numpy.
+    import numpy as np
+
+    from greenroom.analysis.intervals import average_reward, score_interval
+
+    sums = {(len(row), sum(row)) for row in scores.values() if row}
+    if len(sums) <= _MOST_KINDS:
+        return average_reward(scores, confidence=confidence)
+    # With so many rows the bootstrap only works out, at great length, what a formula says.
+    counts = np.array([len(row) for row in scores.values() if row], dtype=np.float64)
+    totals = np.array([sum(row) for row in scores.values() if row], dtype=np.float64)
+    value = float(totals.sum() / counts.sum())
+    residuals = totals - value * counts
+    units = len(counts)
+    variance = float((residuals**2).sum()) / float(counts.sum()) ** 2 * units / (units - 1)
+    return score_interval(value, variance, totals / counts, confidence)
+
+
+def _size(by_row: ByRow) -> int:
+    return sum(map(len, by_row.values()))

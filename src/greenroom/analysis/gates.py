@@ -1,0 +1,155 @@
+"""Gates: what a result has to reach, written as `pass^1>=0.8` or `exact_match>=0.9`.
+
+A gate is SUBJECT OPERATOR NUMBER. Operators are >=, >, <= and <; a number may be a share in per
+cent. The subject is the name of a figure. `ALIAS` alone is `ALIAS.mean`, and `mean`, `passed` or
+`unscored` alone is that figure of every evaluator.
+
+Chance puts a figure a little up or down. A gate fails if the whole interval of its figure lies on
+the wrong side. If only the figure itself does, the gate passes, but it is marked inconclusive;
+strictly, it fails. Where there is no figure, nothing shows that the gate holds: it fails.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from operator import ge, gt, le, lt
+
+from greenroom.analysis.figures import Estimate, Figures
+from greenroom.errors import InputError, UnknownName
+
+_GATE = re.compile(
+    r"\s*(?P<subject>[\w.^-]+)\s*(?P<operator>>=|<=|>|<)\s*(?P<number>[-+.\deE]+)\s*(?P<percent>%?)\s*"
+)
+_OPERATORS = {">=": ge, ">": gt, "<=": le, "<": lt}
+
+HOW = "write SUBJECT OPERATOR NUMBER, such as exact_match>=0.9 or errors<=0"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What has to hold: a figure, compared with a number."""
+
+    subject: str
+    operator: str
+    limit: float
+    text: str
+    """As it was written."""
+
+    def admits(self, value: float) -> bool:
+        """Whether the number is on the right side."""
+        return bool(_OPERATORS[self.operator](value, self.limit))
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether larger is better."""
+        return self.operator in (">=", ">")
+
+
+class GateResult(Figures):
+    """A gate, the figure that it was held against, and whether it holds."""
+
+    gate: str
+    """As it was written."""
+    subject: str
+    """Which figure; for a gate on every evaluator, of which one."""
+    value: float
+    """NaN where there is none."""
+    low: float
+    high: float
+    passed: bool
+    inconclusive: bool = False
+    """It passed only because chance may account for the figure."""
+    reason: str
+    """In words, with the figures."""
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in a word."""
+        if not self.passed:
+            return "FAILED"
+        return "INCONCLUSIVE" if self.inconclusive else "passed"
+
+    def __str__(self) -> str:
+        return f"{self.verdict}  {self.gate}: {self.reason}"
+
+
+def parse_gate(text: str) -> Gate:
+    """A gate from what a person wrote; whether its subject exists is not checked here."""
+    found = _GATE.fullmatch(text)
+    try:
+        limit = float(found["number"]) if found is not None else math.nan
+    except ValueError:
+        found, limit = None, math.nan
+    if found is None or not math.isfinite(limit):
+        raise InputError(f"'{text}' is no gate: {HOW}.")
+    scale = 100 if found["percent"] else 1
+    return Gate(found["subject"], found["operator"], limit / scale, text.strip())
+
+
+def parse_gates(texts: Iterable[str], names: Collection[str]) -> list[Gate]:
+    """Gates whose subjects are among the names of figures."""
+    gates = [parse_gate(text) for text in texts]
+    for gate in gates:
+        _subjects(gate.subject, names)
+    return gates
+
+
+def check_gates(
+    gates: Iterable[Gate], figures: Mapping[str, Estimate], *, strict: bool = False
+) -> list[GateResult]:
+    """Whether each gate holds, in order; one on every evaluator is checked for each of them."""
+    return [
+        _checked(gate, subject, figures[subject], strict=strict)
+        for gate in gates
+        for subject in _subjects(gate.subject, figures)
+    ]
+
+
+def _subjects(subject: str, names: Collection[str]) -> list[str]:
+    """Which figures are meant. An evaluator comes before a figure of the same name."""
+    if f"{subject}.mean" in names:
+        return [f"{subject}.mean"]
+    if subject in names:
+        return [subject]
+    found = [name for name in names if name.endswith(f".{subject}")]
+    if not found:
+        raise UnknownName("subject of a gate", subject, [n.removesuffix(".mean") for n in names])
+    return found
+
+
+def _checked(gate: Gate, subject: str, figure: Estimate, *, strict: bool) -> GateResult:
+    def result(passed: bool, reason: str, *, inconclusive: bool = False) -> GateResult:
+        return GateResult(
+            gate=gate.text,
+            subject=subject,
+            value=figure.value,
+            low=figure.low,
+            high=figure.high,
+            passed=passed,
+            inconclusive=inconclusive,
+            reason=reason,
+        )
+
+    if math.isnan(figure.value):
+        why = "results do not tell what they cost" if subject == "cost" else "nothing was measured"
+        return result(False, f"{subject} is not known: {why}")
+    holds = gate.admits(figure.value)
+    best = figure.high if gate.wants_more else figure.low
+    words = f"{subject} is {_number(figure.value)}"
+    if math.isnan(best):
+        return result(holds, words)
+    words += f" ({_number(figure.low)} to {_number(figure.high)})"
+    if strict or holds:
+        return result(holds, words)
+    if gate.admits(best):
+        return result(True, f"{words}, which chance may account for", inconclusive=True)
+    return result(False, f"{words}, and chance does not account for it")
+
+
+def _number(value: float) -> str:
+    if math.isinf(value):
+        return "any"
+    return f"{value:.3f}".rstrip("0").rstrip(".") if value != round(value) else f"{value:.0f}"

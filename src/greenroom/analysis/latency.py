@@ -1,0 +1,72 @@
+"""Percentiles with intervals: how long most calls take, and how sure that is.
+
+The interval lies between two of the values themselves, counted off so that a binomial chance holds:
+nothing is assumed about how the values are distributed. Values of one task or row resemble each
+other, so tasks and rows are counted; several values of one make the interval wider than needed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil, inf
+
+from greenroom.analysis.distributions import beta_quantile
+from greenroom.analysis.figures import NOTHING, Estimate, Latency
+
+
+def latency_of(
+    by_unit: Mapping[int, Iterable[float]], *, confidence: float = 0.95
+) -> Latency | None:
+    """The percentiles of seconds, given by task or row; None without any."""
+    units = {unit: list(values) for unit, values in by_unit.items()}
+    values = sorted(value for seconds in units.values() for value in seconds)
+    if not values:
+        return None
+    rows = sum(1 for seconds in units.values() if seconds)
+
+    def percentile(share: float) -> Estimate:
+        return quantile_estimate(values, share, rows=rows, confidence=confidence)
+
+    return Latency(
+        n=len(values),
+        mean=sum(values) / len(values),
+        p50=percentile(0.5),
+        p90=percentile(0.9),
+        p95=percentile(0.95),
+        p99=percentile(0.99),
+    )
+
+
+def quantile_estimate(
+    values: Sequence[float], share: float, *, rows: int, confidence: float
+) -> Estimate:
+    """The value that this share of all values does not exceed; the values are sorted, and not < 0.
+
+    Where there are too few rows to tell, the interval begins at 0 or has no end.
+    """
+    if not values or rows < 1:
+        return NOTHING
+    below, above = _ranks(rows, share, (1 - confidence) / 2)
+    each = len(values) / rows
+    low = values[int((below - 1) * each)] if below >= 1 else 0.0
+    high = values[ceil(above * each) - 1] if above <= rows else inf
+    value = values[ceil(share * len(values)) - 1]
+    return Estimate(value=value, low=min(low, value), high=max(high, value), method="exact")
+
+
+def _ranks(rows: int, share: float, tail: float) -> tuple[int, int]:
+    """Between which of so many sorted values the quantile lies, but for a tail on either side.
+
+    The first is 0, or the second more than there are, where no value will do.
+    """
+    # The chance that at least k of n values do not exceed the quantile falls with k; k being too
+    # many, or not, is told by the quantile of the beta distribution that belongs to it.
+    numbers = range(1, rows + 1)
+    above_low = bisect_left(
+        numbers, True, key=lambda k: beta_quantile(k, rows - k + 1, 1 - tail) > share
+    )
+    at_high = bisect_left(
+        numbers, True, key=lambda k: beta_quantile(k, rows - k + 1, tail) >= share
+    )
+    return above_low, at_high + 1

@@ -1,0 +1,198 @@
+"""What the episodes of a run share, and what each of them is made from."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from pydantic import BaseModel
+
+from greenroom.agents import AgentContext, AgentStrategy, Script, find_strategy
+from greenroom.benchmark.config import RunConfig
+from greenroom.config import UserConfig
+from greenroom.domains.domain import Domain
+from greenroom.domains.environment import SimulatedUser
+from greenroom.domains.plugins import find_pack, find_plugin
+from greenroom.domains.tasks import select_tasks
+from greenroom.errors import InputError
+from greenroom.models import Ledger, ModelSettings
+from greenroom.models.pool import ModelPool
+from greenroom.options import role_models, stored_settings
+from greenroom.store import Usage
+from greenroom.trials import cell_seed, open_models
+from greenroom.users import UserContext, UserStrategy, find_user_strategy
+
+
+def _scripted() -> UserStrategy:
+    return find_user_strategy("scripted")
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """Everything that the episodes of a run share.
+
+    `prepare_run` makes one from a configuration. `opened` adds what has to be closed again: the
+    models, and what the agents prepare.
+    """
+
+    domain: Domain
+    strategy: AgentStrategy
+    config: RunConfig = field(default_factory=RunConfig)
+    user_strategy: UserStrategy = field(default_factory=_scripted)
+    task_indices: Sequence[int] = ()
+    pool: ModelPool | None = None
+    shared: Any = None
+    """What the strategy's `prepare` made."""
+
+    @cached_property
+    def settings(self) -> BaseModel:
+        """The agent's settings."""
+        return self.strategy.check(self.config.agent_options)
+
+    @property
+    def interactive(self) -> bool:
+        """Whether a person takes part: one episode at a time."""
+        return self.user_strategy.interactive
+
+    @asynccontextmanager
+    async def opened(self, used: Sequence[Usage] = ()) -> AsyncGenerator[RunContext]:
+        """The context with its models and its agents' shared parts open.
+
+        `used` is what the run has used before; it counts towards the budget.
+        """
+        async with open_models(self.config, used) as pool:
+            context = replace(self, pool=pool)
+            if self.strategy.prepare is None:
+                yield context
+                return
+            steps = self.config.max_num_steps
+            async with self.strategy.prepare(self.domain, self.settings, steps) as shared:
+                yield replace(context, shared=shared)
+
+    def agent_context(
+        self, task_index: int, trial: int, ledger: Ledger, *, scope: str | None = None
+    ) -> AgentContext:
+        """What the agent of one episode is made from; see `make_agent_context`."""
+        script = Script(self.domain, self.config.task_split, task_index)
+        return make_agent_context(
+            self.strategy,
+            self.config,
+            self.pool,
+            AgentContext(
+                task_index,
+                trial,
+                self.config.seed,
+                self.settings,
+                script=script if self.strategy.reads_script else None,
+                shared=self.shared,
+            ),
+            ledger,
+            scope=scope,
+        )
+
+    def create_user(self, agent: AgentContext, ledger: Ledger) -> SimulatedUser:
+        """The user of one episode: the agent's own if it brings one, else the run's."""
+        if self.strategy.create_user is not None:
+            return self.strategy.create_user(agent)
+        config, seed = self.config, agent.episode_seed
+        model = None
+        if config.user_model and self.user_strategy.needs_model and self.pool is not None:
+            scope = f"{config.seed}/{agent.task_index}/{agent.trial}"
+            model = self.pool.model(user_model(config), "user", ledger, scope=scope, seed=seed)
+        own_settings = self.user_strategy.check(config.user_options)
+        return self.user_strategy.create(UserContext(model, seed, own_settings))
+
+
+def prepare_run(config: RunConfig) -> RunContext:
+    """Find the domain, its data, the strategies and the tasks; raises for what is missing."""
+    strategy = find_strategy(config.agent_strategy)
+    plugin = find_plugin(config.env)
+    env_settings = plugin.check(config.env_options)
+    domain = Domain(plugin.tools, find_pack(plugin, config.data, env_settings))
+    user_strategy = check_models(config, strategy)
+    indices = select_tasks(
+        len(domain.tasks(config.task_split)),
+        task_ids=config.task_ids,
+        start_index=config.start_index,
+        end_index=config.end_index,
+        shuffle_seed=config.seed if config.shuffle else None,
+    )
+    changes: dict[str, Any] = {
+        "agent_options": stored_settings(strategy.check(config.agent_options)),
+        "env_options": stored_settings(env_settings),
+        "user_options": stored_settings(user_strategy.check(config.user_options)),
+    }
+    if user_strategy.interactive:
+        changes["max_concurrency"] = 1
+    config = config.model_copy(update=changes)
+    return RunContext(domain, strategy, config, user_strategy, indices)
+
+
+def make_agent_context(
+    strategy: AgentStrategy,
+    config: RunConfig,
+    pool: ModelPool | None,
+    context: AgentContext,
+    ledger: Ledger,
+    *,
+    scope: str | None = None,
+) -> AgentContext:
+    """The context with the agent's seed and models; the agent's purse pays for them.
+
+    `scope` sets cached answers apart; by default it is the run's seed, the task and the trial.
+    """
+    place = (config.seed, context.task_index, context.trial)
+    seed, scope = cell_seed(*place), scope or "/".join(map(str, place))
+    context = replace(context, episode_seed=seed)
+    model = _agent_model(config) if config.model else None
+    if model is not None and pool is not None:
+        context = replace(
+            context,
+            model=pool.model(model, "agent", ledger, scope=scope, seed=seed),
+            role_models={
+                role: pool.model(
+                    replace(model, model=own), "agent", ledger, scope=f"{scope}/{role}", seed=seed
+                )
+                for role, own in role_models(context.settings).items()
+            },
+        )
+    if strategy.create_model is not None:
+        own_model = ledger.model("agent", strategy.create_model(context))
+        context = replace(context, model=own_model)
+    return context
+
+
+def check_models(config: RunConfig, strategy: AgentStrategy) -> UserStrategy:
+    """The user's strategy; raises where a model is needed and none is named."""
+    if strategy.needs_model and not config.model:
+        raise InputError(f"The {strategy.name} agent asks a language model: name it by --model.")
+    user_strategy = find_user_strategy(config.user_strategy)
+    if user_strategy.needs_model and not config.user_model and strategy.create_user is None:
+        raise InputError(
+            f"The {user_strategy.name} user asks a language model: name it by --user-model."
+        )
+    return user_strategy
+
+
+def _agent_model(config: RunConfig) -> ModelSettings:
+    return ModelSettings(
+        model=config.model or "",
+        provider=config.model_provider,
+        api_base=config.api_base,
+        temperature=config.temperature,
+        max_tokens=config.max_tokens,
+        reasoning_effort=config.reasoning_effort,
+    )
+
+
+def user_model(config: UserConfig) -> ModelSettings:
+    """The model of simulated users."""
+    return ModelSettings(
+        model=config.user_model or "",
+        provider=config.user_model_provider,
+        api_base=config.user_api_base,
+        temperature=None,
+    )

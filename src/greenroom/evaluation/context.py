@@ -1,0 +1,93 @@
+"""What the cells of an evaluation share."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+import anyio
+
+from greenroom.domains.environment import SimulatedUser
+from greenroom.errors import InputError
+from greenroom.evaluation.config import EvaluationConfig
+from greenroom.evaluation.evaluators import Evaluator, make_evaluators
+from greenroom.evaluation.row_calls import RowPlan
+from greenroom.evaluation.simulated import Brief
+from greenroom.models import Ledger, ModelSettings
+from greenroom.models.pool import ModelPool
+from greenroom.store import EvaluationRecord, TestSetVersion, Usage
+from greenroom.trials import open_models
+from greenroom.users import UserContext, UserStrategy, find_user_strategy
+from greenroom.workflows.calls import Target
+
+
+@dataclass(frozen=True)
+class EvaluationContext:
+    """Everything that the cells of an evaluation share. Close its target after use.
+
+    `opened` adds what has to be closed again: the models and the evaluators.
+    """
+
+    config: EvaluationConfig
+    target: Target
+    version: TestSetVersion
+    rows: RowPlan
+    row_count: int
+    user_strategy: UserStrategy | None = None
+    """Who plays the users, if rows have goals."""
+    pool: ModelPool | None = None
+    evaluators: Sequence[Evaluator] = ()
+
+    @property
+    def interactive(self) -> bool:
+        """Whether a person plays the user: one conversation at a time."""
+        return self.user_strategy is not None and self.user_strategy.interactive
+
+    @asynccontextmanager
+    async def opened(
+        self, evaluation: EvaluationRecord, used: Sequence[Usage] = ()
+    ) -> AsyncGenerator[EvaluationContext]:
+        """The context with its models and evaluators open.
+
+        `used` is what the evaluation has used before; it counts towards the budget.
+        """
+        async with open_models(self.config, used) as pool:
+            evaluators = make_evaluators(evaluation.evaluators, models=pool.client)
+            try:
+                yield replace(self, pool=pool, evaluators=evaluators)
+            finally:
+                with anyio.CancelScope(shield=True):
+                    for evaluator in evaluators:
+                        await evaluator.close()
+
+    def create_user(self, ledger: Ledger, scope: str, seed: int) -> SimulatedUser:
+        """The simulated user of one conversation, paid from the user's purse."""
+        strategy, config = self.user_strategy, self.config
+        assert strategy is not None  # it was found with the first goal
+        model = None
+        if strategy.needs_model and config.user_model and self.pool is not None:
+            settings = ModelSettings(
+                model=config.user_model,
+                provider=config.user_model_provider,
+                api_base=config.user_api_base,
+                temperature=None,
+            )
+            model = self.pool.model(settings, "user", ledger, scope=scope, seed=seed)
+        return strategy.create(UserContext(model, seed, strategy.check(config.user_options)))
+
+    def instruction(self, brief: Brief) -> str:
+        """What the user is told; a user that only recites gets the goal alone."""
+        strategy = self.user_strategy
+        plays = strategy is not None and (strategy.needs_model or strategy.interactive)
+        return brief.instruction if plays else brief.goal
+
+
+def find_user(config: EvaluationConfig) -> UserStrategy:
+    """The strategy of simulated users; raises where it needs a model and none is named."""
+    strategy = find_user_strategy(config.user_strategy)
+    if strategy.needs_model and not config.user_model:
+        raise InputError(
+            f"The {strategy.name} user asks a language model: name it by --user-model."
+        )
+    return strategy

@@ -1,0 +1,135 @@
+"""One way to every model: runs, evaluations and judgings get all their models here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from greenroom.models.budgets import Budget
+from greenroom.models.cache import AnswerCache, answer_cache
+from greenroom.models.client import ModelClient
+from greenroom.models.limits import EndpointLimits
+from greenroom.models.prices import Prices
+from greenroom.models.retries import RetryPolicy
+from greenroom.models.transports import TransportName, open_transport
+from greenroom.models.types import (
+    DEFAULT_RETRIES,
+    DEFAULT_TIMEOUT,
+    Model,
+    ModelSettings,
+    Purse,
+)
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from greenroom.models.purses import Ledger
+
+
+class ModelPool:
+    """All models of a job: one budget, one cache, one price table, one limit per endpoint.
+
+    `async with` closes it. `timeout` is for settings that name none.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_concurrency: int = 10,
+        transport: TransportName = "auto",
+        cache: AnswerCache | None = None,
+        prices: Prices | None = None,
+        budget: Budget | None = None,
+        timeout: float = DEFAULT_TIMEOUT,
+        max_retries: int = DEFAULT_RETRIES,
+    ) -> None:
+        self.budget = budget or Budget()
+        self._limits = EndpointLimits(max_concurrency)
+        self._transport: TransportName = transport
+        self._cache = cache
+        self._prices = prices or Prices()
+        self._timeout = timeout
+        self._retries = RetryPolicy(max_retries=max_retries)
+        self._clients: dict[ModelSettings, ModelClient] = {}
+
+    @property
+    def clients(self) -> list[ModelClient]:
+        """All clients so far; their counters show progress."""
+        return list(self._clients.values())
+
+    def client(self, settings: ModelSettings) -> ModelClient:
+        """The client of a model; the same settings give the same client."""
+        if settings.timeout is None:
+            settings = replace(settings, timeout=self._timeout)
+        client = self._clients.get(settings)
+        if client is None:
+            transport = open_transport(settings, self._transport)
+            client = self._clients[settings] = ModelClient(
+                settings,
+                transport=transport,
+                limit=self._limits.of(transport.endpoint.name),
+                cache=self._cache,
+                prices=self._prices,
+                budget=self.budget,
+                retries=self._retries,
+            )
+        return client
+
+    def model(
+        self,
+        settings: ModelSettings,
+        purse: Purse,
+        ledger: Ledger,
+        *,
+        scope: str = "",
+        seed: int | None = None,
+    ) -> Model:
+        """The model as one cell asks it: see ModelClient.for_episode."""
+        return self.client(settings).for_episode(purse, ledger, scope, seed)
+
+    async def close(self) -> None:
+        """Close all connections and the cache; can be called again."""
+        for client in self.clients:
+            await client.close()
+        if self._cache is not None:
+            self._cache.close()
+
+    async def __aenter__(self) -> ModelPool:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+
+def open_pool(
+    *,
+    max_cost: float | None = None,
+    max_tokens_total: int | None = None,
+    prices: str | Path | None = None,
+    cache: bool = False,
+    transport: TransportName = "auto",
+    model_timeout: float = DEFAULT_TIMEOUT,
+    model_retries: int = DEFAULT_RETRIES,
+    max_concurrency: int = 10,
+    spent_cost: float = 0.0,
+    spent_tokens: int = 0,
+) -> ModelPool:
+    """The pool of a job, from the fields of its configuration.
+
+    `spent_cost` and `spent_tokens` are what an earlier part of the job spent.
+    """
+    return ModelPool(
+        max_concurrency=max_concurrency,
+        transport=transport,
+        cache=answer_cache() if cache else None,
+        prices=Prices.load(Path(prices) if prices else None),
+        budget=Budget(max_cost, max_tokens_total, cost=spent_cost, tokens=spent_tokens),
+        timeout=model_timeout,
+        max_retries=model_retries,
+    )

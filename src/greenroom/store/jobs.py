@@ -1,0 +1,340 @@
+"""Jobs in the database: runs, evaluations and judgings, each a plan of cells that are kept once.
+
+A cell is keyed by an item (a task or a row) and a trial. Its result is committed once and never
+changes. Only a cell without a result, which ended in an infrastructure error, is replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy import Engine, Select, bindparam, delete, func, insert, select, update
+
+from greenroom.errors import InputError, UnknownName
+from greenroom.store.database import insert_into, insert_or_replace, transaction
+from greenroom.store.leases import LeaseOwner, Leases, is_held
+from greenroom.store.outcomes import NO_RESULT
+from greenroom.store.records import CellKey, CellRecord, JobRecord, JobStatus, Usage
+from greenroom.store.schema import failed_attempts, jobs, results
+from greenroom.util.raw_json import raw_value, record_text, storable
+
+_SUMMARY = ("item", "trial", "outcome", "score", "seconds", "cost", "usage", "error", "summary")
+_TO_ATTEMPTS = ("job_id", "item", "trial", "started_at", "seconds", "error", "usage")
+
+
+JobT = TypeVar("JobT", bound=JobRecord)
+CellT = TypeVar("CellT", bound=CellRecord)
+SummaryT = TypeVar("SummaryT")
+
+
+@dataclass(frozen=True)
+class JobKind(Generic[JobT, CellT, SummaryT]):
+    """How jobs of one kind are written and read."""
+
+    name: str
+    """What the kind is called in the database and in messages."""
+    job: type[JobT]
+    cell: type[CellT]
+    columns: Callable[[JobT], dict[str, Any]]
+    """The columns of a job beyond those that every job has."""
+    score: Callable[[CellT], float | None]
+    summary: Callable[[CellT], dict[str, Any]]
+    """What summaries need beyond the columns that every result has."""
+    read_summary: Callable[[Any], SummaryT]
+    body: frozenset[str] = frozenset()
+    """The fields of a result that are large: they are kept apart and read only with the record."""
+    resume: str = ""
+    """The command that goes on with a job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt at a cell that gave no result, and what it used."""
+
+    key: CellKey
+    started_at: str
+    seconds: float
+    error: str
+    usage: dict[str, Usage]
+
+
+class Jobs(Generic[JobT, CellT, SummaryT]):
+    """The jobs of one kind. Safe to use from several threads and several processes."""
+
+    def __init__(self, engine: Engine, kind: JobKind[JobT, CellT, SummaryT]) -> None:
+        self._engine = engine
+        self.kind = kind
+        self._leases = Leases(engine, kind.name)
+        # Built once: putting a statement together takes longer than running it.
+        self._put = insert_or_replace(
+            engine, results, key=["job_id", "item", "trial"], where=results.c.outcome == NO_RESULT
+        ).returning(results.c.item)
+        self._set_aside = _broken_result_to_attempts()
+
+    # Jobs
+
+    def create(self, job: JobT, *, stem: str | None = None) -> JobT:
+        """Keep a new job. With a stem, its name is the first free one of stem-1, stem-2, ..."""
+        while True:
+            named = job if stem is None else job.model_copy(update={"name": self.free_name(stem)})
+            if self._insert(named):
+                return named
+            if stem is None:
+                again = f", or go on with it by '{self.kind.resume} {job.name}'"
+                raise InputError(
+                    f"There is {_article(self.kind.name)} named '{job.name}' already: choose "
+                    f"another --name{again if self.kind.resume else ''}."
+                )
+
+    def _insert(self, job: JobT) -> bool:
+        row = {
+            "id": job.id,
+            "kind": self.kind.name,
+            "name": job.name,
+            "created_at": job.created_at.isoformat(),
+            "planned": job.planned,
+            "record": record_text(job),
+            **self.kind.columns(job),
+        }
+        statement = insert_into(self._engine, jobs).values(row).on_conflict_do_nothing()
+        with transaction(self._engine) as connection:
+            return connection.execute(statement.returning(jobs.c.id)).first() is not None
+
+    def update(self, job: JobT) -> None:
+        """Keep a job's record as it is now, for plans that grow."""
+        with transaction(self._engine) as connection:
+            connection.execute(
+                update(jobs)
+                .where(jobs.c.id == job.id)
+                .values(planned=job.planned, record=record_text(job))
+            )
+
+    def find(self, name_or_id: str) -> JobT:
+        """A job, by its name or id."""
+        with transaction(self._engine) as connection:
+            row = connection.execute(
+                self._rows().where((jobs.c.name == name_or_id) | (jobs.c.id == name_or_id))
+            ).first()
+        if row is None:
+            raise UnknownName(self.kind.name, name_or_id, self._names())
+        return self._record(row)
+
+    def all(self, *, parent: str | None = None) -> list[JobT]:
+        """All jobs, the newest first; with a parent, only those that belong to it."""
+        statement = self._rows().order_by(jobs.c.created_at.desc())
+        if parent is not None:
+            statement = statement.where(jobs.c.parent_id == parent)
+        with transaction(self._engine) as connection:
+            return [self._record(row) for row in connection.execute(statement)]
+
+    def free_name(self, stem: str) -> str:
+        """The first of stem-1, stem-2, ... that no job of this kind has."""
+        taken = set(self._names())
+        number = 1
+        while f"{stem}-{number}" in taken:
+            number += 1
+        return f"{stem}-{number}"
+
+    def delete(self, job: JobT) -> None:
+        """Remove a job with everything that belongs to it."""
+        with transaction(self._engine) as connection:
+            row = connection.execute(select(jobs).where(jobs.c.id == job.id)).first()
+            if row is not None and is_held(row.lease_owner, row.lease_until):
+                raise InputError(f"The {self.kind.name} '{job.name}' is under way: stop it first.")
+            connection.execute(delete(jobs).where(jobs.c.id == job.id))
+
+    # Results
+
+    def add(self, job_id: str, records: Sequence[CellT]) -> list[bool]:
+        """Keep results in one transaction: for each, whether it is kept.
+
+        A result that is there already stays. A cell without a result is replaced, and what it used
+        is kept among the attempts.
+        """
+        with transaction(self._engine) as connection:
+            kept: list[bool] = []
+            for record in records:
+                row = self._row(job_id, record)
+                connection.execute(self._set_aside, row)
+                kept.append(connection.execute(self._put, row).first() is not None)
+        return kept
+
+    def finished(self, job_id: str) -> set[CellKey]:
+        """The cells of a job that have a result."""
+        cells = select(results.c.item, results.c.trial).where(
+            results.c.job_id == job_id, results.c.outcome != NO_RESULT
+        )
+        with transaction(self._engine) as connection:
+            return {(row.item, row.trial) for row in connection.execute(cells)}
+
+    def results(self, job_id: str) -> Iterator[CellT]:
+        """The results of a job, by item and trial, a few at a time."""
+        statement = (
+            select(results.c.record, results.c.body)
+            .where(results.c.job_id == job_id)
+            .order_by(results.c.item, results.c.trial)
+        )
+        with transaction(self._engine) as connection:
+            for row in connection.execution_options(yield_per=200).execute(statement):
+                yield self._cell(row)
+
+    def result(self, job_id: str, key: CellKey) -> CellT | None:
+        """One cell's result, if there is one."""
+        statement = select(results.c.record, results.c.body).where(
+            results.c.job_id == job_id, results.c.item == key[0], results.c.trial == key[1]
+        )
+        with transaction(self._engine) as connection:
+            row = connection.execute(statement).first()
+        return None if row is None else self._cell(row)
+
+    def summaries(self, job_id: str) -> Iterator[SummaryT]:
+        """What is counted of a job's results, by item and trial: quick and small."""
+        statement = (
+            select(*(results.c[name] for name in _SUMMARY))
+            .where(results.c.job_id == job_id)
+            .order_by(results.c.item, results.c.trial)
+        )
+        with transaction(self._engine) as connection:
+            for row in connection.execution_options(yield_per=500).execute(statement):
+                yield self.kind.read_summary(row)
+
+    # Attempts without a result
+
+    def add_attempt(self, job_id: str, attempt: Attempt) -> None:
+        """Note an attempt that gave no result."""
+        row = {
+            "job_id": job_id,
+            "item": attempt.key[0],
+            "trial": attempt.key[1],
+            "started_at": attempt.started_at,
+            "seconds": attempt.seconds,
+            "error": storable(attempt.error),
+            "usage": usage_text(attempt.usage),
+        }
+        with transaction(self._engine) as connection:
+            connection.execute(insert(failed_attempts).values(row))
+
+    def attempts(self, job_id: str) -> list[Attempt]:
+        """The attempts of a job that gave no result."""
+        statement = (
+            select(failed_attempts)
+            .where(failed_attempts.c.job_id == job_id)
+            .order_by(failed_attempts.c.id)
+        )
+        with transaction(self._engine) as connection:
+            return [
+                Attempt(
+                    key=(row.item, row.trial),
+                    started_at=row.started_at,
+                    seconds=row.seconds,
+                    error=row.error,
+                    usage=usage_from(row.usage),
+                )
+                for row in connection.execute(statement)
+            ]
+
+    def usages(self, job_id: str) -> list[Usage]:
+        """What a job has used so far, attempts without a result included."""
+        found: list[Usage] = []
+        with transaction(self._engine) as connection:
+            for table in (results, failed_attempts):
+                texts = connection.execute(select(table.c.usage).where(table.c.job_id == job_id))
+                found += [used for text in texts.scalars() for used in usage_from(text).values()]
+        return found
+
+    # Leases
+
+    def acquire(self, job: JobT, owner: LeaseOwner) -> None:
+        """Take a job for this process; refused while another process works on it."""
+        self._leases.acquire(job.id, job.name, owner)
+
+    def renew(self, job_id: str, owner: LeaseOwner) -> bool:
+        """Keep a job for longer: whether it is still ours."""
+        return self._leases.renew(job_id, owner)
+
+    def release(self, job_id: str, owner: LeaseOwner) -> None:
+        """Let others have the job."""
+        self._leases.release(job_id, owner)
+
+    # Rows
+
+    def _names(self) -> list[str]:
+        with transaction(self._engine) as connection:
+            return list(
+                connection.execute(
+                    select(jobs.c.name).where(jobs.c.kind == self.kind.name)
+                ).scalars()
+            )
+
+    def _rows(self) -> Select[Any]:
+        with_result = (
+            select(func.count())
+            .select_from(results)
+            .where(results.c.job_id == jobs.c.id, results.c.outcome != NO_RESULT)
+            .scalar_subquery()
+            .label("with_result")
+        )
+        return select(jobs, with_result).where(jobs.c.kind == self.kind.name)
+
+    def _record(self, row: Any) -> JobT:
+        status: JobStatus = "interrupted"
+        if row.with_result >= row.planned:
+            status = "complete"
+        elif is_held(row.lease_owner, row.lease_until):
+            status = "running"
+        return self.kind.job.model_validate(raw_value(row.record) | {"status": status})
+
+    def _row(self, job_id: str, record: CellT) -> dict[str, Any]:
+        item, trial = record.key
+        fields = record.model_dump(mode="json")
+        body = {name: fields.pop(name) for name in self.kind.body}
+        return {
+            "job_id": job_id,
+            "item": item,
+            "trial": trial,
+            "outcome": record.outcome,
+            "score": self.kind.score(record),
+            "started_at": record.started_at.isoformat(),
+            "seconds": record.seconds,
+            "attempts": record.attempts,
+            "cost": record.cost,
+            "usage": usage_text(record.usage),
+            "error": None if record.error is None else storable(record.error),
+            "summary": record_text(self.kind.summary(record)),
+            "record": record_text(fields),
+            "body": record_text(body) if body else None,
+        }
+
+    def _cell(self, row: Any) -> CellT:
+        fields: dict[str, Any] = raw_value(row.record)
+        if row.body is not None:
+            fields |= raw_value(row.body)
+        return self.kind.cell.model_validate(fields)
+
+
+def usage_text(usage: dict[str, Usage]) -> str:
+    """Usage by purse as JSON."""
+    return record_text({purse: used.model_dump() for purse, used in usage.items()})
+
+
+def usage_from(text: str) -> dict[str, Usage]:
+    """Usage by purse, from its JSON."""
+    found: dict[str, Any] = raw_value(text)
+    return {purse: Usage.model_validate(used) for purse, used in found.items()}
+
+
+def _broken_result_to_attempts() -> Any:
+    # What a broken result used is kept when another attempt takes its place.
+    broken = select(*(results.c[name] for name in _TO_ATTEMPTS)).where(
+        results.c.job_id == bindparam("job_id"),
+        results.c.item == bindparam("item"),
+        results.c.trial == bindparam("trial"),
+        results.c.outcome == NO_RESULT,
+    )
+    return insert(failed_attempts).from_select(list(_TO_ATTEMPTS), broken)
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"

@@ -1,0 +1,112 @@
+"""The kinds of jobs: runs, evaluations and judgings, and how each is written and read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from greenroom.store.evaluation_records import (
+    EvaluationRecord,
+    ResultRecord,
+    ResultSummary,
+    ScoreSummary,
+)
+from greenroom.store.jobs import JobKind, Jobs, usage_from
+from greenroom.store.judging_records import JudgementRecord, JudgingRecord
+from greenroom.store.records import EpisodeRecord, EpisodeSummary, RunRecord
+from greenroom.util.raw_json import raw_value
+
+Runs = Jobs[RunRecord, EpisodeRecord, EpisodeSummary]
+Evaluations = Jobs[EvaluationRecord, ResultRecord, ResultSummary]
+Judgings = Jobs[JudgingRecord, JudgementRecord, None]
+
+
+def _episode_summary(row: Any) -> EpisodeSummary:
+    counted: dict[str, Any] = raw_value(row.summary)
+    return EpisodeSummary(
+        task_index=row.item,
+        trial=row.trial,
+        outcome=row.outcome,
+        reward=row.score,
+        step_count=counted["steps"],
+        turns=counted["turns"],
+        seconds=row.seconds,
+        cost=row.cost,
+        usage=usage_from(row.usage),
+    )
+
+
+def _result_summary(row: Any) -> ResultSummary:
+    scores: dict[str, Any] = raw_value(row.summary)["scores"]
+    return ResultSummary(
+        row=row.item,
+        repeat=row.trial,
+        outcome=row.outcome,
+        seconds=row.seconds,
+        cost=row.cost,
+        usage=usage_from(row.usage),
+        error=row.error,
+        scores={
+            alias: ScoreSummary(one["score"], one["passed"], one["broken"])
+            for alias, one in scores.items()
+        },
+    )
+
+
+def _scores(record: ResultRecord) -> dict[str, Any]:
+    return {
+        "scores": {
+            alias: {"score": one.score, "passed": one.passed, "broken": one.broken}
+            for alias, one in record.scores.items()
+        }
+    }
+
+
+def _mean_score(record: ResultRecord) -> float | None:
+    given = [one.score for one in record.scores.values() if one.score is not None]
+    return sum(given) / len(given) if given else None
+
+
+RUNS: JobKind[RunRecord, EpisodeRecord, EpisodeSummary] = JobKind(
+    name="run",
+    job=RunRecord,
+    cell=EpisodeRecord,
+    columns=lambda run: {
+        "subject": run.agent_strategy,
+        "dataset": f"{run.env}/{run.task_split}",
+    },
+    score=lambda episode: episode.reward,
+    summary=lambda episode: {"steps": len(episode.steps), "turns": episode.turns},
+    read_summary=_episode_summary,
+    body=frozenset({"steps", "messages"}),
+    resume="greenroom resume",
+)
+
+EVALUATIONS: JobKind[EvaluationRecord, ResultRecord, ResultSummary] = JobKind(
+    name="evaluation",
+    job=EvaluationRecord,
+    cell=ResultRecord,
+    columns=lambda evaluation: {
+        "subject": evaluation.workflow,
+        "dataset": f"{evaluation.test_set_name}@{evaluation.test_set_version}",
+        "test_set_id": evaluation.test_set_id,
+        "test_set_version": evaluation.test_set_version,
+    },
+    score=_mean_score,
+    summary=_scores,
+    read_summary=_result_summary,
+    resume="greenroom evals resume",
+)
+
+JUDGINGS: JobKind[JudgingRecord, JudgementRecord, None] = JobKind(
+    name="judging",
+    job=JudgingRecord,
+    cell=JudgementRecord,
+    columns=lambda judging: {
+        "subject": judging.judge,
+        "dataset": judging.run_name,
+        "parent_id": judging.run_id,
+    },
+    score=lambda judgement: None,
+    summary=lambda judgement: {"author": judgement.author, "kind": judgement.kind},
+    read_summary=lambda row: None,
+)
