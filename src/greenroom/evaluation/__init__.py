@@ -28,17 +28,8 @@ from greenroom.evaluation.test_sets import (
 )
 
 if TYPE_CHECKING:
-    from greenroom.evaluation.aggregates import (
-        EvaluationFigures,
-        EvaluatorFigures,
-        measure_evaluation,
-    )
     from greenroom.evaluation.config import EvaluationConfig, check_evaluation_config
     from greenroom.evaluation.context import EvaluationContext
-    from greenroom.evaluation.gates import Gate, GateResult, check_gates, parse_gate, parse_gates
-    from greenroom.evaluation.junit import render_junit
-    from greenroom.evaluation.markdown import render_evaluation_markdown
-    from greenroom.evaluation.report import EvaluationReport, report_evaluation
     from greenroom.evaluation.results import Evaluated, evaluate, evaluate_async
     from greenroom.evaluation.running import run_evaluation
     from greenroom.evaluation.runs import (
@@ -49,21 +40,9 @@ if TYPE_CHECKING:
     )
 
 _LATER = {
-    "EvaluationFigures": "aggregates",
-    "EvaluatorFigures": "aggregates",
-    "measure_evaluation": "aggregates",
     "EvaluationConfig": "config",
     "check_evaluation_config": "config",
     "EvaluationContext": "context",
-    "Gate": "gates",
-    "GateResult": "gates",
-    "check_gates": "gates",
-    "parse_gate": "gates",
-    "parse_gates": "gates",
-    "render_junit": "junit",
-    "render_evaluation_markdown": "markdown",
-    "EvaluationReport": "report",
-    "report_evaluation": "report",
     "Evaluated": "results",
     "evaluate": "results",
     "evaluate_async": "results",
@@ -87,18 +66,12 @@ __all__ = [
     "Evaluated",
     "EvaluationConfig",
     "EvaluationContext",
-    "EvaluationFigures",
-    "EvaluationReport",
     "Evaluator",
-    "EvaluatorFigures",
     "EvaluatorKind",
-    "Gate",
-    "GateResult",
     "Roles",
     "Score",
     "add_rows",
     "check_evaluation_config",
-    "check_gates",
     "column_roles",
     "evaluate",
     "evaluate_async",
@@ -110,15 +83,9 @@ __all__ = [
     "load_kind",
     "make_evaluator",
     "make_evaluators",
-    "measure_evaluation",
     "open_workflow",
-    "parse_gate",
-    "parse_gates",
     "read_rows",
-    "render_evaluation_markdown",
-    "render_junit",
     "reopen_evaluation",
-    "report_evaluation",
     "row_expected",
     "row_inputs",
     "run_evaluation",

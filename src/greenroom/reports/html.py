@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from functools import cache
 from importlib.resources import files
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from greenroom.reports import tabular, texts
 from greenroom.reports.html_charts import plot
@@ -136,26 +136,24 @@ def _template() -> Template:
     )
 
 
-def _assets(names: tuple[str, ...]) -> Markup:
-    from markupsafe import Markup
-
+def _assets(names: tuple[str, ...]) -> str:
     folder = files("greenroom.reports").joinpath("html_assets")
-    return Markup("\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in names))
+    return "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in names)
 
 
-def _json(value: Any) -> Markup:
+def _json(value: Any) -> str:
     """Data for scripts: JSON that cannot end the element that it stands in."""
-    from markupsafe import Markup
-
     text = json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Markup(text.translate(_JSON_ESCAPES))
+    return text.translate(_JSON_ESCAPES)
 
 
 def _power(text: str) -> Markup:
     """Text in which `pass^2` has its exponent raised."""
-    from markupsafe import Markup, escape
+    from markupsafe import Markup
 
-    return Markup(_POWER.sub(r"<sup>\1</sup>", str(escape(_unbroken(text)))))
+    raised = Markup("<sup>{}</sup>")
+    pieces = enumerate(_POWER.split(_unbroken(text)))
+    return Markup("").join(raised.format(piece) if place % 2 else piece for place, piece in pieces)
 
 
 def _unbroken(text: str) -> str:
@@ -218,7 +216,7 @@ def _pieces(text: str) -> list[str]:
     """JSON by its lines, any other text by its words."""
     if text.lstrip()[:1] in ("{", "["):
         try:
-            value = cast("Any", json.loads(text))
+            value = json.loads(text)
         except (ValueError, RecursionError):
             return re.split(r"(\s+)", text)
         return json.dumps(value, indent=1, ensure_ascii=False).splitlines(keepends=True)

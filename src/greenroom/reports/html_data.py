@@ -19,7 +19,7 @@ from greenroom.reports.build_evaluation import outcome_of
 from greenroom.reports.report import EvaluatedRow, EvaluationData, RunData
 from greenroom.reports.sections import Failures, Grid, Report
 from greenroom.reports.texts import date_text, duration, money
-from greenroom.store import EpisodeRecord, chat_of
+from greenroom.store import EpisodeRecord, chat_of, decoded
 from greenroom.store.records import CellRecord, RewardRecord, StepRecord
 
 Data = RunData | EvaluationData
@@ -323,16 +323,14 @@ def _messages(messages: Iterable[Mapping[str, Any]], block: Block) -> Iterator[I
 
 
 def _requested(call: Any) -> Item:
-    function: Any = call.get("function") if isinstance(call, dict) else None
+    """A call of a tool that a message asks for, whatever shape it has."""
+    whole = cast("dict[str, Any]", call) if isinstance(call, dict) else {}
+    function = whole.get("function")
     found = cast("dict[str, Any]", function) if isinstance(function, dict) else {}
-    given = found.get("arguments")
-    try:
-        kwargs = json.loads(given) if isinstance(given, str) else given
-    except ValueError:
-        kwargs = {"arguments": given}
+    given = decoded(found.get("arguments"))
     return {
         "tool": str(found.get("name", "tool")),
-        "kwargs": kwargs if isinstance(kwargs, dict) else {"arguments": kwargs},
+        "kwargs": given if isinstance(given, dict) else {"arguments": given},
         "text": None,
     }
 
