@@ -306,18 +306,36 @@ def test_sections_alone_make_a_page_without_conversations() -> None:
     )
 
 
+def marks(*evidence: tuple[str, str]) -> list[tuple[str, list[str]]]:
+    found = compared([Evidence(label=label, text=text) for label, text in evidence])
+    return [(label, [text for text, differs in pieces if differs]) for label, pieces in found]
+
+
 def test_what_differs_in_evidence_is_marked() -> None:
-    evidence = [
-        Evidence(label="Expected", text='{"name": "pay", "kwargs": {"id": 1, "sum": 2}}'),
-        Evidence(label="Done", text='{"name": "pay", "kwargs": {"id": 1, "sum": 3}}'),
-        Evidence(label="Differs", text="orders[1].sum"),
+    call = 'pay(order="#W71", sum=2.5, note="for the kayak")'
+    differs = [("Differs", f"orders[#W71].{name}: expected 1, got 2") for name in ("a", "b")]
+    assert marks(("Expected", call), ("Done", call.replace("2.5", "3.5")), *differs) == [
+        ("Expected", ["2"]),
+        ("Done", ["3"]),
+        ("Differs", []),
     ]
-    (_, expected), (_, done), (_, rest) = compared(evidence)
-    assert [piece.strip() for piece, differs in expected if differs] == ['"sum": 2']
-    assert [piece.strip() for piece, differs in done if differs] == ['"sum": 3']
-    assert rest == [("orders[1].sum", False)]
-    words = [Evidence(label="a", text="It opens at ten."), Evidence(label="b", text="Closed.")]
-    assert not any(differs for _, parts in compared(words) for _, differs in parts)
+    assert marks(("Expected", call), *differs) == [("Expected", []), ("Differs", [])]
+    assert marks(("compared", "It opens at ten."), ("against", "It opens at nine today.")) == [
+        ("compared", ["ten"]),
+        ("against", ["nine today"]),
+    ]
+    assert marks(("compared", "Yes."), ("against", "It opens at nine.")) == [
+        ("compared", []),
+        ("against", []),
+    ]
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.text(max_size=40)), max_size=4))
+def test_evidence_loses_nothing(evidence: list[tuple[str, str]]) -> None:
+    found = compared([Evidence(label=label, text=text) for label, text in evidence])
+    for label, pieces in found:
+        said = "\n".join(text for other, text in evidence if other == label)
+        assert "".join(text for text, _ in pieces) == said
 
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1), st.integers(3, 9))

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
+Pieces = list[tuple[str, bool]]
+"""A text in pieces, and whether each is marked."""
+
 STYLES = ("base.css", "sections.css", "conversation.css")
 SCRIPTS = ("dom.js", "lists.js", "conversation.js", "page.js")
 LONG = 20
@@ -48,7 +51,9 @@ _JSON_ESCAPES = str.maketrans(
 )
 _POWER = re.compile(r"\^(\d+)")
 _UNIT = re.compile(r"(?<=\d) (?=[%s](?:\W|$))")
-_MOST_TOKENS = 400
+_PIECE = re.compile(r"\w+|\s+|[^\w\s]")
+_MOST_PIECES = 500
+_ALIKE = 0.6
 
 
 def render_html(report: Report, data: RunData | EvaluationData | None = None) -> str:
@@ -121,6 +126,7 @@ def _template() -> Template:
             "chart_lines": tabular.chart_lines,
             "compared": compared,
             "figure_text": texts.figure_text,
+            "group": _group,
             "groups": _groups,
             "outcome_counts": _outcome_counts,
             "outcome_info": outcome_info,
@@ -173,51 +179,43 @@ def _outcome_counts(grid: Grid) -> list[tuple[str, int]]:
     return [(name, found.count(name)) for name in names]
 
 
-_GROUPS = {"full": "full score", "part": "part of it", "zero": "score 0", "none": "no score"}
+def _group(score: float | None) -> str:
+    if score is None:
+        return "no score"
+    return "full score" if score >= 1 else "part of it" if score > 0 else "score 0"
 
 
-def _groups(grid: Grid) -> tuple[list[str], list[tuple[str, str, int]]]:
-    """The group of each item by its score; and the groups that there are, with their sizes."""
-    found = [
-        "none"
-        if item.score is None
-        else "full"
-        if item.score >= 1
-        else "part"
-        if item.score > 0
-        else "zero"
-        for item in grid.items
+def _groups(grid: Grid) -> list[tuple[str, int]]:
+    """The groups of items by their scores, with their sizes."""
+    found = [_group(item.score) for item in grid.items]
+    names = ("full score", "part of it", "score 0", "no score")
+    return [(name, found.count(name)) for name in names if name in found]
+
+
+def compared(evidence: list[Evidence]) -> list[tuple[str, Pieces]]:
+    """Evidence by its labels. What differs between the texts of the first two is marked."""
+    found: dict[str, list[str]] = {}
+    for one in evidence:
+        found.setdefault(one.label, []).append(one.text)
+    whole = ["\n".join(texts) for texts in found.values()]
+    parts: list[Pieces] = [[(text, False)] for text in whole]
+    if len(whole) >= 2:
+        parts[:2] = _differing(_PIECE.findall(whole[0]), _PIECE.findall(whole[1])) or parts[:2]
+    return [
+        (label, [(text, differs) for text, differs in one if text])
+        for label, one in zip(found, parts, strict=True)
     ]
-    sizes = [(name, label, found.count(name)) for name, label in _GROUPS.items() if name in found]
-    return found, sizes
 
 
-def compared(evidence: list[Evidence]) -> list[tuple[str, list[tuple[str, bool]]]]:
-    """Evidence with its text in pieces; in the first two, pieces that differ are marked."""
-    pieces = [_pieces(one.text) for one in evidence]
-    marked = [[(piece, False) for piece in one] for one in pieces]
-    if len(pieces) >= 2 and max(len(pieces[0]), len(pieces[1])) <= _MOST_TOKENS:
-        matcher = SequenceMatcher(None, pieces[0], pieces[1], autojunk=False)
-        same = (set[int](), set[int]())
-        for first, second, size in matcher.get_matching_blocks():
-            same[0].update(range(first, first + size))
-            same[1].update(range(second, second + size))
-        # Where nothing is alike, marks would say nothing.
-        if same[0]:
-            for place in (0, 1):
-                marked[place] = [
-                    (piece, number not in same[place] and bool(piece.strip()))
-                    for number, piece in enumerate(pieces[place])
-                ]
-    return [(one.label, parts) for one, parts in zip(evidence, marked, strict=True)]
-
-
-def _pieces(text: str) -> list[str]:
-    """JSON by its lines, any other text by its words."""
-    if text.lstrip()[:1] in ("{", "["):
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            return re.split(r"(\s+)", text)
-        return json.dumps(value, indent=1, ensure_ascii=False).splitlines(keepends=True)
-    return re.split(r"(\s+)", text)
+def _differing(first: list[str], second: list[str]) -> list[Pieces] | None:
+    """What differs between two texts; None where they have too little in common to compare."""
+    if max(len(first), len(second)) > _MOST_PIECES:
+        return None
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    if matcher.quick_ratio() < _ALIKE or matcher.ratio() < _ALIKE:
+        return None
+    steps = matcher.get_opcodes()
+    return [
+        [("".join(first[start:end]), name != "equal") for name, start, end, _, _ in steps],
+        [("".join(second[start:end]), name != "equal") for name, _, _, start, end in steps],
+    ]
