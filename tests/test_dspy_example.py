@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Generator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from pathlib import Path
@@ -119,8 +119,7 @@ async def play(domain: Domain, task: int, model: Model, **options: Any) -> Episo
     ours = find_strategy("dspy-react")
 
     def create(context: AgentContext) -> Agent:
-        context = AgentContext(context.task_index, context.trial, context.seed, model=model)
-        return ours.create(context)
+        return ours.create(replace(context, settings=ours.check(), model=model))
 
     with_user = AgentStrategy(ours.name, create, create_user=lambda context: PatientUser())
     return await play_episode(RunContext(domain, with_user), task, **options)
@@ -291,10 +290,10 @@ def test_it_plays_at_the_command_line(greenroom: Greenroom, retail: Domain, tmp_
 
 
 def test_options_are_checked() -> None:
-    find_strategy("dspy-react", {"max_iters": "3"})
+    find_strategy("dspy-react").check({"max_iters": "3"})
     for wrong in ("0", "many", "-1", "1001", ""):
-        with pytest.raises(InputError, match="max_iters must be a number from 1 to 1000"):
-            find_strategy("dspy-react", {"max_iters": wrong})
+        with pytest.raises(InputError, match="setting max_iters: Input should be"):
+            find_strategy("dspy-react").check({"max_iters": wrong})
 
 
 def test_it_declares_the_entry_point_that_the_test_uses() -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from enum import EnumType
+from typing import Literal, get_args, get_origin
 
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command
 
-from greenroom.cli.app import app
+from greenroom.agents import find_strategy, strategy_names
+from greenroom.agents.flags import spellings
+from greenroom.cli.app import LazyGroup, app, load_command
+from greenroom.options import Option, options_of
 
 INTRODUCTION = """\
 # Commands
@@ -43,7 +47,8 @@ and nothing else on standard output; progress goes to standard error.
 
 def reference() -> str:
     """The whole page."""
-    return "\n".join([INTRODUCTION, *_sections("greenroom", get_command(app))])
+    sections = _sections("greenroom", get_command(app))
+    return "\n".join([INTRODUCTION, *sections, *_agents()])
 
 
 def _sections(path: str, command: object) -> Iterator[str]:
@@ -68,7 +73,41 @@ def _sections(path: str, command: object) -> Iterator[str]:
         )
     if isinstance(command, TyperGroup):
         for name, inner in command.commands.items():
-            yield from _sections(f"{path} {name}", inner)
+            real = load_command(name) if isinstance(command, LazyGroup) else inner
+            yield from _sections(f"{path} {name}", real)
+
+
+def _agents() -> Iterator[str]:
+    """The flags that agents add: the settings that each declares."""
+    yield "## Flags of the agents\n"
+    yield (
+        "Each setting of the chosen agent is a flag of `greenroom run`, `greenroom serve` and "
+        "`run.py`, and can be\ngiven as `--agent-option NAME=VALUE`, too.\n"
+    )
+    for name in strategy_names():
+        options = options_of(find_strategy(name).settings)
+        if not options:
+            continue
+        yield f"### {name}\n"
+        rows = [
+            (", ".join(map(_code, spellings(one))), _setting(one), _default(one), one.help)
+            for one in options
+        ]
+        yield from _table(("Option", "Value", "Default", "Meaning"), rows)
+
+
+def _setting(option: Option) -> str:
+    if option.is_switch:
+        return ""
+    return ", ".join(map(_code, option.choices)) or _code(
+        option.flag.metavar or option.kind.__name__
+    )
+
+
+def _default(option: Option) -> str:
+    if option.required:
+        return "required"
+    return "" if option.default in (None, False) else _code(str(option.default))
 
 
 def _usage(path: str, command: TyperCommand | TyperGroup, arguments: list[TyperArgument]) -> str:
@@ -92,6 +131,8 @@ def _value(option: TyperOption) -> str:
     choices = option.type_descriptor.annotation
     if isinstance(choices, EnumType):
         return ", ".join(_code(str(choice)) for choice in choices)
+    if get_origin(choices) is Literal:
+        return ", ".join(_code(str(choice)) for choice in get_args(choices))
     text = _code(option.metavar or option.bare_type().removesuffix("]").removeprefix("list["))
     if option.min is not None and option.max is not None:
         text += f", {option.min} to {option.max}"

@@ -1,31 +1,41 @@
-"""What is installed under a group of entry points: our own plug-ins and those of others alike."""
+"""Plug-ins of one kind: registered by entry point, or named by file or module."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import Generic, TypeVar
+from types import ModuleType
+from typing import Any, Generic, TypeVar
 
 from greenroom.errors import InputError, UnknownName
+from greenroom.util.imports import is_target, load_module, split_target
 
 T = TypeVar("T")
 
 
+def _as_it_is(found: Any, name: str) -> None:
+    """Nothing but the kind itself will do."""
+
+
 @dataclass(frozen=True)
 class Registry(Generic[T]):
-    """Things of one kind, found by their name."""
+    """Things of one kind, found by name."""
 
     group: str
     kind: type[T]
     noun: str
-    """What a name that is not known is said not to be."""
+    """What error messages call one of them."""
+    wrap: Callable[[Any, str], T | None] = _as_it_is
+    """Makes one from a plain class or function of a file; None where it cannot."""
 
     def names(self) -> list[str]:
-        """The names of all that is installed."""
+        """The names of all that are installed."""
         return sorted(entry.name for entry in entry_points(group=self.group))
 
     def load(self, name: str) -> T:
-        """The one of that name."""
+        """The one of that name, or the one that `file.py:name` or `package.module:name` means."""
         for entry in entry_points(group=self.group, name=name):
             found = entry.load()
             if not isinstance(found, self.kind):
@@ -33,4 +43,59 @@ class Registry(Generic[T]):
                     f"The entry point '{name}' of {self.group} is no {self.kind.__name__}."
                 )
             return found
-        raise UnknownName(self.noun, name, self.names())
+        if not is_target(name):
+            raise UnknownName(self.noun, name, self.names())
+        source, chosen = split_target(name, self.noun)
+        module = load_module(source)
+        if chosen is None:
+            return self._only_one(module, source)
+        if not hasattr(module, chosen):
+            raise UnknownName(f"{self.noun} in {source}", chosen, self._candidates(module))
+        found = self._taken(getattr(module, chosen), chosen)
+        if found is None:
+            raise InputError(
+                f"'{chosen}' of {source} is not usable as {self.noun}: it is a "
+                f"{type(getattr(module, chosen)).__name__}, not a {self.kind.__name__}."
+            )
+        return found
+
+    def _only_one(self, module: ModuleType, source: str) -> T:
+        candidates = self._candidates(module)
+        if not candidates:
+            raise InputError(f"There is no {self.noun} in {source}.")
+        if len(candidates) > 1:
+            raise InputError(
+                f"There are several in {source}: write {source}:NAME with one of "
+                f"{', '.join(candidates)}."
+            )
+        ((name, found),) = candidates.items()
+        taken = self._taken(found, name)
+        assert taken is not None
+        return taken
+
+    def _candidates(self, module: ModuleType) -> dict[str, Any]:
+        """What a file offers: objects of the kind, or else what can be made one."""
+        public = {key: one for key, one in vars(module).items() if not key.startswith("_")}
+        ready = {key: one for key, one in public.items() if isinstance(one, self.kind)}
+        if ready:
+            return {key: one for key, one in ready.items() if key in _first_names(ready)}
+        return {
+            key: one
+            for key, one in public.items()
+            if getattr(one, "__module__", None) == module.__name__
+            and self.wrap(one, key) is not None
+        }
+
+    def _taken(self, found: Any, name: str) -> T | None:
+        return found if isinstance(found, self.kind) else self.wrap(found, name)
+
+
+def maker(kind: Callable[..., Any]) -> Callable[[Any], Any]:
+    """What makes an object of a class from a context, whether or not its constructor takes one."""
+    takes_context = bool(inspect.signature(kind).parameters)
+    return lambda context: kind(context) if takes_context else kind()
+
+
+def _first_names(objects: dict[str, Any]) -> set[str]:
+    """One name for each object, where some have several."""
+    return set({id(one): key for key, one in reversed(objects.items())}.values())

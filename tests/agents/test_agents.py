@@ -7,7 +7,7 @@ import pytest
 
 from greenroom.agents import find_strategy, strategy_names
 from greenroom.agents.recordings import load_recordings
-from greenroom.agents.synthetic import success_probability
+from greenroom.agents.synthetic import SyntheticSettings, success_probability
 from greenroom.benchmark import Episode, RunConfig, RunContext, play_episode
 from greenroom.domains.actions import Action, respond
 from greenroom.domains.domain import Domain
@@ -30,7 +30,7 @@ async def play_all(
     trials: int = 1,
 ) -> list[Episode]:
     config = RunConfig(agent_strategy=name, agent_options=options or {}, task_split=split)
-    context = RunContext(domain, find_strategy(name, options), config)
+    context = RunContext(domain, find_strategy(name), config)
     return [
         await play_episode(context, index, trial=trial)
         for trial in range(trials)
@@ -42,8 +42,8 @@ def test_strategies_are_found_by_name() -> None:
     assert {"oracle", "synthetic", "replay"} <= set(strategy_names())
     with pytest.raises(UnknownName, match="Did you mean 'oracle'"):
         find_strategy("oracel")
-    with pytest.raises(UnknownName, match="option of the synthetic agent 'sucess'"):
-        find_strategy("synthetic", {"sucess": "1"})
+    with pytest.raises(UnknownName, match="setting of the synthetic agent 'sucess'"):
+        find_strategy("synthetic").check({"sucess": "1"})
 
 
 async def test_the_oracle_solves_everything(retail: Domain) -> None:
@@ -131,27 +131,30 @@ async def test_its_outcomes_are_a_function_of_seed_task_and_trial(retail: Domain
 
 
 def test_the_chance_of_each_task_is_known() -> None:
-    assert success_probability({"success": "0.3"}, 1, 7) == 0.3
-    spread = {"success": "0.6", "spread": "0.3"}
+    assert success_probability(SyntheticSettings(success=0.3), 1, 7) == 0.3
+    spread = SyntheticSettings(success=0.6, spread=0.3)
     chances = [success_probability(spread, 1, task) for task in range(4000)]
     assert len(set(chances)) > 3900
     assert abs(mean(chances) - 0.6) < 0.03
     assert chances[5] == success_probability(spread, 1, 5)
-    all_or_nothing = {"success": "0.5", "spread": "1"}
+    all_or_nothing = SyntheticSettings(success=0.5, spread=1)
     assert {success_probability(all_or_nothing, 1, task) for task in range(50)} == {0.0, 1.0}
 
 
 @pytest.mark.parametrize("value", ["1.2", "-0.1", "often", "nan"])
 def test_a_chance_is_a_number_from_0_to_1(value: str) -> None:
-    with pytest.raises(InputError, match="must be a number from 0 to 1"):
-        find_strategy("synthetic", {"success": value})
+    with pytest.raises(
+        InputError,
+        match="The synthetic agent, setting success: Input should be",
+    ):
+        find_strategy("synthetic").check({"success": value})
 
 
 async def test_a_recording_plays_again(tmp_path: Path) -> None:
     path = write_results(tmp_path)
     domain = small_domain(TASKS[0])
     options = {"file": str(path)}
-    strategy = find_strategy("replay", options)
+    strategy = find_strategy("replay")
     context = RunContext(domain, strategy, RunConfig(agent_options=options))
     episode = await play_episode(context, 0)
     assert episode.opening == "Hello."
@@ -167,7 +170,7 @@ async def test_a_recording_plays_again(tmp_path: Path) -> None:
 
 def test_a_recording_must_be_named_and_be_one(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--agent-option file="):
-        find_strategy("replay")
+        find_strategy("replay").check()
     path = tmp_path / "odd.json"
     path.write_text('[{"task_id": 1}]')
     with pytest.raises(DataError, match=r"is no Tau Bench result file: 0\.reward"):

@@ -15,9 +15,10 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from greenroom.agents import AgentContext, Setting, Stage
+from greenroom.agents import AgentContext, Stage
 from greenroom.agents.fastworkflow.fastworkflow_adapter import (
     FastWorkflowAgent,
+    FastWorkflowSettings,
     Production,
     open_production,
 )
@@ -50,7 +51,7 @@ REJECTED = {18, 91, 108}
 @pytest.fixture(scope="module")
 def production(official_retail: Domain) -> Generator[Production]:
     """A loaded FastWorkflow, shared by the tests: loading it takes seconds."""
-    production = anyio.run(open_production, setting(official_retail, intent_models="0"))
+    production = anyio.run(open_production, *given(official_retail, intent_models="0"))
     try:
         yield production
     finally:
@@ -63,8 +64,8 @@ def server(official_retail: Domain) -> Generator[RunningServer]:
         yield running
 
 
-def setting(domain: Domain, **options: str) -> Setting:
-    return Setting("retail", domain.policy, domain.tool_infos, options, 30)
+def given(domain: Domain, **options: str) -> tuple[Domain, FastWorkflowSettings, int]:
+    return domain, FastWorkflowSettings.model_validate(options), 30
 
 
 Play = Callable[..., list[EpisodeRecord]]
@@ -75,7 +76,7 @@ def play(server: RunningServer, production: Production, official_data: Path) -> 
     """Plays a run with the shared production: the episodes by task and trial."""
 
     @asynccontextmanager
-    async def shared(_: Setting) -> AsyncGenerator[Production]:
+    async def shared(*_: object) -> AsyncGenerator[Production]:
         yield production
 
     def played(
@@ -390,7 +391,7 @@ def test_a_workflow_without_a_tool_is_refused_before_any_model_is_asked(
     before = server.stats.requests
     options = {"workflow_path": str(tmp_path / "mine"), "intent_models": "0"}
     with pytest.raises(InputError, match="The workflow mine has no command for calculate"):
-        anyio.run(open_production, setting(official_retail, **options))
+        anyio.run(open_production, *given(official_retail, **options))
     assert server.stats.requests == before
     assert not any(path.name.startswith("___") for path in (tmp_path / "mine").iterdir())
 
@@ -403,7 +404,7 @@ def test_trained_intent_models_understand_commands_in_other_words(
 ):
     trained_retail.use(monkeypatch)
     options = {"workflow_path": str(trained_retail.path), "partial": "1"}
-    production = anyio.run(open_production, setting(retail, **options))
+    production = anyio.run(open_production, *given(retail, **options))
     tasks = covered_tasks(retail)[:6]
     assert len(tasks) == 6
     played: dict[int, tuple[FastWorkflowAgent, Environment]] = {}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.agents.few_shot import draw_examples, load_examples, strategy
+from greenroom.agents.few_shot import FewShotSettings, draw_examples, load_examples, strategy
 from greenroom.errors import DataError, InputError
 from tests.agents.test_tool_calling import LIGHT_HALL, Played, calling
 from tests.domains.small import small_domain
@@ -23,13 +23,17 @@ def options_for(path: Path, **others: str) -> dict[str, str]:
     return {"few_shot_displays_path": str(path), **others}
 
 
+def settings_for(path: Path, **others: int) -> FewShotSettings:
+    return FewShotSettings.model_validate({"few_shot_displays_path": path, **others})
+
+
 async def test_the_examples_stand_behind_the_policy(tmp_path: Path) -> None:
     path = examples_file(tmp_path, "user: one {x}", "user: two")
     options = options_for(path, num_few_shots="2")
     played = await Played(strategy, [calling(LIGHT_HALL), "Done."], options=options).play()
     system = played.messages[0]["content"]
     assert system.startswith("Ask first.\n")
-    first, second = draw_examples(options, 77)
+    first, second = draw_examples(settings_for(path, num_few_shots=2), 77)
     assert {first, second} == {"user: one {x}", "user: two"}
     assert system.endswith(f"## Example 1\n\n{first}\n\n## Example 2\n\n{second}")
     assert played.reward == 1.0
@@ -38,7 +42,7 @@ async def test_the_examples_stand_behind_the_policy(tmp_path: Path) -> None:
 
 
 def test_the_examples_are_a_function_of_the_seed(tmp_path: Path) -> None:
-    options = options_for(examples_file(tmp_path, *(f"example {n}" for n in range(20))))
+    options = settings_for(examples_file(tmp_path, *(f"example {n}" for n in range(20))))
     drawn = [tuple(draw_examples(options, seed)) for seed in range(50)]
     assert drawn == [tuple(draw_examples(options, seed)) for seed in range(50)]
     assert all(len(set(examples)) == 5 for examples in drawn)
@@ -75,13 +79,15 @@ def test_a_file_that_will_not_do(tmp_path: Path, text: str, problem: str) -> Non
     path = tmp_path / "examples.jsonl"
     path.write_text(text)
     with pytest.raises(DataError, match=problem):
-        strategy.check_options(options_for(path))
+        strategy.check(options_for(path))
 
 
 def test_a_file_must_be_named_and_be_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--agent-option few_shot_displays_path="):
-        strategy.check_options({})
+        strategy.check({})
     with pytest.raises(DataError, match="nowhere"):
-        strategy.check_options(options_for(tmp_path / "nowhere.jsonl"))
-    with pytest.raises(InputError, match="num_few_shots must be a whole number"):
-        strategy.check_options(options_for(examples_file(tmp_path, "a"), num_few_shots="0"))
+        strategy.check(options_for(tmp_path / "nowhere.jsonl"))
+    with pytest.raises(
+        InputError, match="setting num_few_shots: Input should be greater than or equal to 1"
+    ):
+        strategy.check(options_for(examples_file(tmp_path, "a"), num_few_shots="0"))

@@ -64,7 +64,7 @@ class Played:
         self.environment = Environment(
             domain or small_domain(), user or ScriptedUser(), max_steps=max_steps
         )
-        context = AgentContext(0, 0, 1, options or {}, model=self.model, episode_seed=77)
+        context = AgentContext(0, 0, 1, strategy.check(options), model=self.model, episode_seed=77)
         agent = strategy.create(context)
         assert isinstance(agent, ModelAgent)
         self.agent = agent
@@ -299,14 +299,16 @@ async def test_a_model_without_an_answer_is_not_hidden(
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.name)
 def test_options_are_checked(strategy: AgentStrategy, tmp_path: Path) -> None:
     options = options_of(strategy, tmp_path)
-    strategy.check_options(options | {"unusable_limit": "2"})
+    strategy.check(options | {"unusable_limit": "2"})
     for text in ("0", "-1", "x", "1.5", "", "9" * 5000):
-        with pytest.raises(InputError, match="unusable_limit must be a whole number"):
-            strategy.check_options(options | {"unusable_limit": text})
-    if "tau_compatible" in strategy.options:
-        strategy.check_options(options | {"tau_compatible": "true"})
-        with pytest.raises(InputError, match="tau_compatible must be 1 or 0"):
-            strategy.check_options(options | {"tau_compatible": "maybe"})
+        with pytest.raises(InputError, match="setting unusable_limit: "):
+            strategy.check(options | {"unusable_limit": text})
+    if "tau_compatible" in strategy.settings.model_fields:
+        strategy.check(options | {"tau_compatible": "true"})
+        with pytest.raises(
+            InputError, match="setting tau_compatible: Input should be a valid boolean"
+        ):
+            strategy.check(options | {"tau_compatible": "maybe"})
     assert strategy.needs_model
     assert strategy.summary
 

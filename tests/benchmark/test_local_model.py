@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from greenroom.benchmark import check_config, play_run, start_run
-from greenroom.local import pull_smollm2
+from greenroom.models.pull import pull_smollm2
 from greenroom.store import open_store
 
 

@@ -219,7 +219,7 @@ async def test_two_processes_do_not_play_one_run(store: Store) -> None:
     from greenroom.store import LeaseOwner
 
     other.runs.acquire(run, LeaseOwner("elsewhere", 1, "x"))
-    with pytest.raises(InputError, match="another process"):
+    with pytest.raises(InputError, match="Another process"):
         await play_run(store, run, prepared)
     other.close()
 
@@ -270,7 +270,7 @@ async def test_a_run_goes_on_with_the_data_that_it_began_with(
         ({"max_retries": -1}, "--max-retries"),
         ({"max_episode_seconds": 0}, "--max-episode-seconds should be greater than 0"),
         ({"max_num_steps": "many"}, "--max-num-steps should be a valid integer"),
-        ({"colour": "blue"}, "--colour"),
+        ({"colour": "blue"}, "colour"),
     ],
 )
 async def test_a_configuration_is_checked_before_anything(

@@ -7,6 +7,7 @@ import pytest
 
 from greenroom import __version__
 from greenroom.cli import tasks
+from greenroom.cli.app import COMMANDS, load_command
 from tests.cli.running import Greenroom
 
 HEAVY = ("pydantic_core", "jsonschema", "anyio", "asyncio", "orjson", "numpy", "sqlalchemy")
@@ -37,6 +38,28 @@ def test_help_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"
+
+
+def test_the_summaries_are_those_of_the_commands() -> None:
+    for name, summary in COMMANDS.items():
+        command = load_command(name)
+        assert (command.help or "").partition("\n")[0].strip() == summary, name
+
+
+@pytest.mark.parametrize(
+    "command", [["compare"], ["errors"], ["runs", "report"], ["evals", "show"]]
+)
+def test_a_command_imports_only_itself(command: list[str]) -> None:
+    heavy = ("anyio", "sqlalchemy", "numpy", "scipy", "litellm", "fastapi", "aiohttp")
+    code = (
+        "import sys; from greenroom.cli.app import run_command;"
+        f"run_command({command!r} + ['--help']);"
+        f"print([name for name in {heavy!r} if name in sys.modules], file=sys.stderr);"
+        "print([name for name in sys.modules if name.startswith('greenroom.cli.') and "
+        "name.endswith(('.run', '.chat', '.tasks'))], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.split() == ["[]", "[]"]
 
 
 @pytest.mark.parametrize(

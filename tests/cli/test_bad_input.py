@@ -24,7 +24,7 @@ def pack(tmp_path: Path) -> Path:
     [
         (["run", "--env", "ritail"], "Did you mean 'retail'"),
         (["run", "--agent-strategy", "orakle"], "Did you mean 'oracle'"),
-        (["run", "--agent-option", "x=1"], "Unknown option of the oracle agent 'x'"),
+        (["run", "--agent-option", "x=1"], "Unknown setting of the oracle agent 'x'"),
         (["run", "--agent-option", "x"], "--agent-option takes NAME=VALUE"),
         (["run", "--num-trials", "0"], "--num-trials should be greater than or equal to 1"),
         (

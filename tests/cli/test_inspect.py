@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from greenroom import chat_workflow
 from greenroom.workflows.serve import create_app, running_app
 from tests.cli.running import Greenroom
-from tests.workflows.old_apps import old_agenta_app, old_completion_app
+from tests.workflows.legacy_apps import old_agenta_app, old_completion_app
 
 APP = '''
 from greenroom import chat_workflow, workflow
@@ -131,7 +131,7 @@ def test_old_apps(greenroom: Greenroom) -> None:
     ("arguments", "words"),
     [
         (["http://127.0.0.1:1"], "Nothing listens at 127.0.0.1:1"),
-        (["ftp://x"], "is no address of a workflow"),
+        (["ftp://x"], "is not the address of a workflow"),
         (["nowhere.py"], "There is no file nowhere.py"),
         (["nowhere.py", "--model", "x"], "A model is named for an address"),
         (["nowhere:bot"], "There is no module 'nowhere'"),

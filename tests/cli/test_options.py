@@ -2,13 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from greenroom.cli.options import (
-    joined_lists,
-    parse_agent_options,
-    parse_task_ids,
-    spelt_out_switches,
-)
+from greenroom.benchmark.config import RunConfig, check_config
+from greenroom.cli.options import spelt_out_switches
 from greenroom.errors import InputError
+from greenroom.options import joined_lists
 from tests.cli.running import Greenroom
 
 
@@ -32,18 +29,19 @@ def test_a_list_in_one_word_or_in_several(words: list[str], joined: list[str]) -
 
 
 def test_numbers_of_tasks() -> None:
-    assert parse_task_ids(None) is None
-    assert parse_task_ids("1,,2, 3") == [1, 2, 3]
+    assert RunConfig().task_ids is None
+    assert check_config({"task_ids": "1,,2, 3"}).task_ids == [1, 2, 3]
     for text in ("", "one", "1,x"):
         with pytest.raises(InputError, match="--task-ids takes numbers"):
-            parse_task_ids(text)
+            check_config({"task_ids": text})
 
 
 def test_options_of_an_agent() -> None:
-    assert parse_agent_options(["a=1", "b=x=y"]) == {"a": "1", "b": "x=y"}
+    given = check_config({"agent_options": ["a=1", "b=x=y"]})
+    assert given.agent_options == {"a": "1", "b": "x=y"}
     for pair in ("a", "=1"):
         with pytest.raises(InputError, match="NAME=VALUE"):
-            parse_agent_options([pair])
+            check_config({"agent_options": [pair]})
 
 
 @pytest.mark.parametrize("ids", [["1,2,3"], ["1", "2", "3"], ["1,2", "3"]])
@@ -70,3 +68,13 @@ def test_a_switch_with_or_without_a_value(words: list[str], spelt: list[str]) ->
 @pytest.mark.parametrize("words", [["--clear-cache"], ["--clear-cache", "false"], ["--no-cache"]])
 def test_the_cache_is_switched_in_every_spelling(greenroom: Greenroom, words: list[str]) -> None:
     assert greenroom("run", "--task-ids", 1, "--json", *words).status == 0
+
+
+def test_agents_show_their_settings(greenroom: Greenroom) -> None:
+    shown = greenroom("agents", "show", "synthetic")
+    assert "--success ...  The chance that a task is solved" in shown.out
+    assert "Default: 0.8." in shown.out
+    listed = greenroom("agents", "list", "--json").json
+    settings = {one["name"]: set(one["settings"]) for one in listed}
+    assert settings["synthetic"] == {"success", "spread"}
+    assert "bridge" in settings["fastworkflow"]

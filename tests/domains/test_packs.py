@@ -133,6 +133,5 @@ def test_data_is_a_directory_or_a_pulled_pack(tmp_path: Path) -> None:
     retail = find_plugin("retail")
     with pytest.raises(DataError, match="no directory 'tau9' and no pulled pack"):
         find_pack(retail, "tau9")
-    assert retail.builtin_pack is not None
-    write_pack(tmp_path / "cache/packs/mine", [retail.builtin_pack()])
+    write_pack(tmp_path / "cache/packs/mine", [find_pack(retail)])
     assert find_pack(retail, "mine").info.name == "greenroom-retail"

@@ -9,7 +9,7 @@ from greenroom.errors import InputError, UnknownName
 from greenroom.evaluation.row_calls import Form, RowCall, RowPlan, plan_rows
 from greenroom.evaluation.simulated import Brief
 from greenroom.store.columns import ColumnTally
-from greenroom.workflows.call.calls import Profile, Schemas
+from greenroom.workflows.calls import Profile, Schemas
 
 HISTORY = [
     {"role": "system", "content": "Be kind."},

@@ -201,7 +201,7 @@ def test_an_error_stays_an_error_and_is_never_a_zero(store: Store) -> None:
     assert figures.evaluators[0].mean.value == 1.0
     assert figures.common_errors == {"ConnectionError: the line is dead": 1}
     broken = list(found.results())[1]
-    assert (broken.outcome, broken.scores, broken.attempts) == ("error", {}, 2)
+    assert (broken.outcome, broken.scores, broken.attempts) == ("infrastructure_error", {}, 2)
     assert store.evaluations.find(found.name).status == "interrupted"
 
 
@@ -221,7 +221,7 @@ def test_resuming_calls_only_what_has_no_result(store: Store) -> None:
 def test_what_is_refused_is_not_tried_again(store: Store) -> None:
     found = evaluated(store, Moody(0).workflow, [{"n": "seven", "expected": "ok"}])
     (result,) = found.results()
-    assert (result.outcome, result.attempts) == ("error", 1)
+    assert (result.outcome, result.attempts) == ("infrastructure_error", 1)
     assert "inputs.n: Input should be a valid integer" in (result.error or "")
 
 
@@ -258,7 +258,7 @@ def test_one_process_at_a_time(store: Store) -> None:
     found = evaluated(store, moody.workflow, ROWS, max_retries=0, name="held")
     store.evaluations.acquire(found.evaluation, this_process())
     calls = len(moody.called)
-    with pytest.raises(InputError, match="'held' is being worked on by another process"):
+    with pytest.raises(InputError, match="Another process works on the evaluation 'held'"):
         go_on(store, "held", moody.workflow)
     assert len(moody.called) == calls
 
@@ -348,7 +348,7 @@ def test_simulated_users_are_checked_only_where_there_are_any() -> None:
     ("field", "value", "words"),
     [
         ("repeats", 0, "--repeats should be greater than or equal to 1, not 0"),
-        ("treat_as", "x", "--as should be 'chat' or 'completion', not 'x'"),
+        ("treat_as", "x", "--treat-as should be 'chat' or 'completion', not 'x'"),
         ("row_limit", -1, "--rows should be"),
         ("timeout", 0, "--timeout should be greater than 0"),
     ],

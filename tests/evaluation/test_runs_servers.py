@@ -89,7 +89,7 @@ def test_messages_go_into_the_envelope_beside_the_parameters() -> None:
 
 
 def test_a_token_that_is_not_accepted_ends_it_at_once() -> None:
-    with pytest.raises(InputError, match="wants a token: set GREENROOM_TOKEN"):
+    with pytest.raises(InputError, match="needs a token: set GREENROOM_TOKEN"):
         against(says({"detail": "no"}, status=401), CHAT)
     (evaluation,) = open_store().evaluations.all()
     assert evaluation.status == "interrupted"

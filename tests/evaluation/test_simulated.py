@@ -16,7 +16,7 @@ from greenroom.models import BudgetExhausted, ModelUnavailable
 from greenroom.store import Store, open_store
 from greenroom.users import ScriptedUser
 from greenroom.workflows import LocalTarget, Workflow, report_usage
-from greenroom.workflows.call.calls import Answer
+from greenroom.workflows.calls import Answer
 from tests.domains.small import small_domain
 from tests.evaluation.evaluating import evaluated
 from tests.workflows.serving import serving
@@ -173,7 +173,7 @@ def test_a_user_who_cannot_go_on_is_an_error_and_not_the_workflows_score(
         max_retries=1,
     )
     (result,) = found.results()
-    assert (result.outcome, result.scores) == ("error", {})
+    assert (result.outcome, result.scores) == ("infrastructure_error", {})
     assert "UserUnavailable: The simulated user's model: " in (result.error or "")
     assert len(store.evaluations.attempts(found.evaluation.id)) == 1
 

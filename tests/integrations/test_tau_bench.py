@@ -12,14 +12,16 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import anyio
 import pytest
 from hypothesis import given
 from hypothesis.strategies import text
+from pydantic import Field
 
-from greenroom.agents import Agent, AgentContext, AgentStrategy, Setting, Stage
+from greenroom.agents import Agent, AgentContext, AgentStrategy, DomainView, Stage
+from greenroom.agents.act import ActSettings
 from greenroom.agents.threads import ThreadModel, ThreadStage, play_in_thread
 from greenroom.benchmark import RunConfig, play_run, start_run
 from greenroom.domains.actions import Action, respond
@@ -29,6 +31,7 @@ from greenroom.integrations import tau_bench
 from greenroom.integrations.tau_bench import StrategyName
 from greenroom.model_server import RunningServer, ServerSettings, running_server
 from greenroom.models import ContextWindowExceeded, Model, ModelRequest
+from greenroom.options import ModelRole, Settings
 from greenroom.reports.tau_bench import read_tau_bench
 from greenroom.store import open_store
 
@@ -82,6 +85,18 @@ def result_file(tmp_path: Path) -> Path:
     return path
 
 
+class Mood(Settings):
+    """A setting of an agent."""
+
+    mood: str = Field(default="fair", description="How it feels.")
+
+
+class Planning(ActSettings):
+    """A role that may have a model of its own."""
+
+    planner_model: Annotated[str | None, ModelRole("planner")] = None
+
+
 class FunctionAgent:
     """An agent that is nothing but a function."""
 
@@ -101,7 +116,7 @@ def playing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         def create(context: AgentContext) -> Agent:
             return FunctionAgent(context, play)
 
-        def find(name: str, options: Any = None) -> AgentStrategy:
+        def find(name: str) -> AgentStrategy:
             return AgentStrategy(name, create, **fields)
 
         monkeypatch.setattr(tau_bench, "find_strategy", find)
@@ -113,7 +128,7 @@ async def solve(context: AgentContext, stage: Stage) -> None:
     """Ask the scripted model, in the way in which it writes actions as text."""
     from greenroom.agents.act import strategy
 
-    await strategy.create(context).play(stage)
+    await strategy.create(replace(context, settings=strategy.check())).play(stage)
 
 
 def our_own_rewards(server: RunningServer, **fields: Any) -> dict[Any, float | None]:
@@ -440,18 +455,18 @@ def test_what_agents_share_is_prepared_once_and_given_back(
     events: list[Any] = []
 
     @asynccontextmanager
-    async def prepare(setting: Setting) -> AsyncGenerator[str]:
-        events.append(setting)
+    async def prepare(domain: DomainView, settings: Mood, max_steps: int) -> AsyncGenerator[str]:
+        events.append((domain.name, domain.policy, domain.tool_infos, settings, max_steps))
         yield "shared"
         events.append("given back")
 
     async def note(context: AgentContext, stage: Stage) -> None:
         events.append(context.shared)
 
-    playing(note, prepare=prepare, options={"mood": "how it feels"})
+    playing(note, prepare=prepare, settings=Mood)
     run("--task-ids", 1, 2, "--agent-option", "mood=good", "--max-num-steps", 7)
-    setting = Setting("retail", retail.policy, retail.tool_infos, {"mood": "good"}, 7)
-    assert events == [setting, "shared", "shared", "given back"]
+    known = ("retail", retail.policy, retail.tool_infos, Mood(mood="good"), 7)
+    assert events == [known, "shared", "shared", "given back"]
 
 
 def test_a_strategy_may_refuse_a_run_before_it_begins(
@@ -461,7 +476,7 @@ def test_a_strategy_may_refuse_a_run_before_it_begins(
     played: list[int] = []
 
     @asynccontextmanager
-    async def prepare(setting: Setting) -> AsyncGenerator[None]:
+    async def prepare(*_: object) -> AsyncGenerator[None]:
         raise InputError("There is no command for a tool.")
         yield
 
@@ -481,8 +496,7 @@ def test_roles_have_models_of_their_own(run: Run, playing: Callable[..., None]) 
         assert set(context.role_models) == {"planner"}
         await solve(replace(context, model=context.role_models["planner"]), stage)
 
-    options = {"planner_model": "the model that plans"}
-    playing(ask, needs_model=True, options=options, model_options={"planner": "planner_model"})
+    playing(ask, needs_model=True, settings=Planning)
     (row,) = run("--task-ids", 5, "--agent-option", "planner_model=oracle", model="synthetic-0")
     assert row["reward"] == 1.0
 
@@ -532,11 +546,14 @@ def test_a_name_passes_and_still_tells_the_truth(given: str) -> None:
         ),
         (("--agent-strategy", "orcale"), "Unknown agent strategy 'orcale'. Did you mean 'oracle'?"),
         (("--agent-option", "success"), "--agent-option takes NAME=VALUE, not 'success'."),
-        (("--agent-option", "success=1"), "Unknown option of the tool-calling agent 'success'"),
+        (("--agent-option", "success=1"), "Unknown setting of the tool-calling agent 'success'"),
         (("--max-num-steps", "0"), "--max-num-steps should be greater than or equal to 1, not 0."),
         (("--model-provider", "nobody"), "Tau Bench refuses this run: Invalid model provider."),
         (("--user-strategy", "nobody"), "Tau Bench refuses this run: Invalid user strategy."),
-        (("--agent-strategy", "few-shot"), "The few-shot agent needs examples"),
+        (
+            ("--agent-strategy", "few-shot"),
+            "few_shot_displays_path: Field required",
+        ),
     ],
 )
 def test_bad_input_is_told_in_a_line(

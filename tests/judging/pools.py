@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import pytest
 
+from greenroom.config import WorkConfig
 from greenroom.models import Budget, Ledger, Model, ModelPool, ModelSettings, Purse
+from greenroom.store import Usage
 
 MakeModel = Callable[[str], Model]
 """A model by the scope of its cached answers, which names task and trial."""
@@ -34,10 +35,14 @@ class MadeUpPool(ModelPool):
 
 def use_models(monkeypatch: pytest.MonkeyPatch, make: MakeModel) -> None:
     """Have judgings ask these models."""
+    use_pool(monkeypatch, lambda budget: MadeUpPool(make, budget))
 
-    def opened(
-        *, max_cost: float | None, spent_cost: float, spent_tokens: int, **_: Any
-    ) -> ModelPool:
-        return MadeUpPool(make, Budget(max_cost, cost=spent_cost, tokens=spent_tokens))
 
-    monkeypatch.setattr("greenroom.judging.run.open_pool", opened)
+def use_pool(monkeypatch: pytest.MonkeyPatch, make: Callable[[Budget], ModelPool]) -> None:
+    """Have judgings ask this pool."""
+
+    def opened(config: WorkConfig, used: Sequence[Usage]) -> ModelPool:
+        spent = sum(one.cost or 0.0 for one in used)
+        return make(Budget(config.max_cost, cost=spent))
+
+    monkeypatch.setattr("greenroom.judging.run.open_models", opened)

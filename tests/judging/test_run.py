@@ -25,14 +25,13 @@ from greenroom.models import (
     Completion,
     FakeModel,
     Model,
-    ModelPool,
     ModelRequest,
     ModelUnavailable,
 )
 from greenroom.reports.tau_bench import read_tau_bench
 from greenroom.store import EpisodeRecord, JudgementRecord, RunRecord, Store, Usage, open_store
 from tests.analysis.episodes import cancel, episode
-from tests.judging.pools import MadeUpPool, use_models
+from tests.judging.pools import MadeUpPool, use_models, use_pool
 from tests.store.samples import sample_run
 
 
@@ -175,13 +174,7 @@ def test_a_budget_stops_a_judging_which_then_goes_on(
             message = {"role": "assistant", "content": verdict("user")}
             return Completion(message=message, prompt_tokens=10, cost=0.4)
 
-    def opened(
-        *, max_cost: float | None, spent_cost: float, spent_tokens: int, **_: Any
-    ) -> ModelPool:
-        budget = Budget(max_cost, cost=spent_cost, tokens=spent_tokens)
-        return MadeUpPool(lambda _: Paid(budget), budget)
-
-    monkeypatch.setattr("greenroom.judging.run.open_pool", opened)
+    use_pool(monkeypatch, lambda budget: MadeUpPool(lambda _: Paid(budget), budget))
     run = stored(store, failures(5))
     with pytest.raises(BudgetExhausted):
         judge(store, run, max_cost=1.0)

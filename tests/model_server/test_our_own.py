@@ -62,12 +62,12 @@ async def reward(
         task_index=index,
         trial=0,
         seed=1,
-        options=options if agent == "few-shot" else {},
+        settings=find_strategy(agent).check(options if agent == "few-shot" else {}),
         model=model,
     )
     environment = Environment(domain, user, max_steps=60)
     await environment.reset(index)
-    await find_strategy(agent, context.options).create(context).play(Stage(environment))
+    await find_strategy(agent).create(context).play(Stage(environment))
     return environment.reward.value if environment.reward else 0.0
 
 

@@ -68,12 +68,13 @@ def test_agent_and_user_may_both_be_served(retail: Domain, react: bool) -> None:
 
 def test_the_synthetic_model_is_the_synthetic_agent(retail: Domain) -> None:
     async def in_process(index: int, trial: int) -> list[str]:
-        agent = find_strategy("synthetic", {"success": "0.5"}).create(
+        synthetic = find_strategy("synthetic")
+        agent = synthetic.create(
             AgentContext(
                 task_index=index,
                 trial=trial,
                 seed=4,
-                options={"success": "0.5"},
+                settings=synthetic.check({"success": "0.5"}),
                 script=Script(retail, "test", index),
             )
         )

@@ -11,6 +11,8 @@ import pytest
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.models import (
+    Budget,
+    BudgetExhausted,
     Completion,
     ContextWindowExceeded,
     Ledger,
@@ -108,6 +110,25 @@ def test_an_answer_with_its_tokens() -> None:
     assert engine.requests == [
         {"messages": HELLO, "max_tokens": 256, "temperature": 0.0, "seed": 7, "stop": ["END"]}
     ]
+
+
+def test_it_is_counted_and_budgeted_like_any_model() -> None:
+    ledger, budget = Ledger(), Budget(max_tokens=20)
+    settings = ModelSettings(model="local/some.gguf")
+    client = ModelClient(settings, transport=model_of(FakeEngine(answered())), budget=budget)
+    model = client.for_episode("agent", ledger)
+
+    async def main() -> None:
+        for _ in range(2):
+            await model.complete(ModelRequest(messages=HELLO))
+        with pytest.raises(BudgetExhausted):
+            await model.complete(ModelRequest(messages=HELLO))
+
+    anyio.run(main)
+    used = ledger.usage()["agent"]
+    assert (used.calls, used.prompt_tokens, used.cost) == (2, 20, 0.0)
+    assert (budget.tokens, budget.cost, budget.unpriced_calls) == (24, 0.0, 0)
+    assert len(ledger.latencies()["agent"]) == 2
 
 
 def test_content_may_come_in_parts() -> None:
@@ -272,7 +293,7 @@ def test_a_file_that_is_no_model(tmp_path: Path) -> None:
 @pytest.mark.timeout(900)
 def test_a_real_model_answers_by_a_schema() -> None:
     pytest.importorskip("xllamacpp")
-    from greenroom.local import pull_smollm2
+    from greenroom.models.pull import pull_smollm2
 
     pulled = pull_smollm2()
     model = LocalTransport.from_settings(ModelSettings(model=pulled.name, provider="local"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from greenroom.cli.app import run_command
 from greenroom.errors import InputError
 from greenroom.models import (
     Completion,
@@ -25,7 +27,7 @@ from greenroom.models import (
 )
 from greenroom.models import transports as transports_module
 from greenroom.models.direct import DirectTransport
-from greenroom.models.providers import provider_names
+from greenroom.models.providers import registered_providers
 from tests.models.asking import QUESTION, Naps
 
 pytestmark = pytest.mark.anyio
@@ -60,7 +62,7 @@ not_a_provider = "a bird"
 
 
 @pytest.fixture(autouse=True)
-def parrot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def parrot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package with a provider, as if installed."""
     (tmp_path / "parrot_models.py").write_text(SOURCE)
     metadata = tmp_path / "parrot_models-1.0.dist-info"
@@ -72,6 +74,7 @@ def parrot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "stone = parrot_models:not_a_provider\n"
     )
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    return tmp_path
 
 
 @pytest.mark.parametrize(
@@ -108,8 +111,14 @@ def test_a_server_of_ones_own_may_use_the_same_prefix() -> None:
     assert isinstance(open_transport(settings), DirectTransport)
 
 
-def test_providers_are_listed() -> None:
-    assert {"local", "parrot"} <= set(provider_names())
+def test_providers_are_listed(capsys: pytest.CaptureFixture[str], parrot: Path) -> None:
+    entries = parrot / "parrot_models-1.0.dist-info/entry_points.txt"
+    entries.write_text("[greenroom.providers]\nparrot = parrot_models:provider\n")
+    assert {"local", "parrot"} <= {provider.name for provider in registered_providers()}
+    assert run_command(["models", "list"]) == 0
+    assert "Provider: parrot/MODEL (a bird)" in capsys.readouterr().out
+    assert run_command(["models", "list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["providers"]["parrot"] == "a bird"
 
 
 def test_what_is_registered_must_be_a_provider() -> None:

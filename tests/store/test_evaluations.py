@@ -144,7 +144,7 @@ def test_deleting_an_evaluation_takes_everything_along_but_the_test_set(filled: 
     filled.evaluations.delete(filled.evaluations.find(KEY))
     assert filled.evaluations.all() == []
     with filled.engine.connect() as connection:
-        for table in ("evaluation_results", "evaluation_attempts"):
+        for table in ("results", "failed_attempts"):
             assert connection.execute(text(f"SELECT count(*) FROM {table}")).scalar() == 0
     assert filled.test_sets.find("capitals").row_count == 2
 

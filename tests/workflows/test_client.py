@@ -15,8 +15,7 @@ from greenroom.errors import InputError
 from greenroom.models.retries import RetryPolicy
 from greenroom.workflows import Call, CallError, Event, Profile, WorkflowUnavailable
 from greenroom.workflows.call.client import WorkflowClient
-from greenroom.workflows.call.openai_client import OpenAIWire
-from greenroom.workflows.call.wires import PlainWire
+from greenroom.workflows.call.wires import OpenAIWire, PlainWire
 from tests.workflows.stub_workflow import (
     Stub,
     envelope,
@@ -494,7 +493,7 @@ async def test_a_failure_within_a_stream(stub: Stub) -> None:
 async def test_an_answer_that_is_no_json(stub: Stub) -> None:
     stub.routes["POST /invoke"] = writes('{"data": {"outp', "application/json")
     async with client_of(stub) as client:
-        with pytest.raises(WorkflowUnavailable, match="not JSON, or not all of it"):
+        with pytest.raises(WorkflowUnavailable, match="not JSON, or incomplete"):
             await client.call(CALL)
 
 
@@ -527,7 +526,7 @@ async def test_what_is_no_json_is_told_before_it_is_sent(stub: Stub) -> None:
         with pytest.raises(InputError, match="is not JSON"):
             await client.call(Call(inputs={"when": object()}))
         for session_id in ("", "two words", "line\nbreak", "é", "x" * 257):
-            with pytest.raises(InputError, match="A session's id has 1 to 256 printable"):
+            with pytest.raises(InputError, match="A session id has 1 to 256 printable"):
                 await client.call(Call(session_id=session_id))
     assert stub.asked == []
 

@@ -187,7 +187,7 @@ def test_failures_are_told_near_and_far(address: str, name: str, words: str) -> 
 def test_a_token_that_our_server_wants(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GREENROOM_TOKEN", raising=False)
     with running_app(create_app(several, token="secret-token-1")) as address:
-        with pytest.raises(InputError, match=r"wants a token: set GREENROOM_TOKEN\."):
+        with pytest.raises(InputError, match=r"needs a token: set GREENROOM_TOKEN\."):
             call_workflow(address, messages="hi")
         monkeypatch.setenv("GREENROOM_TOKEN", "secret-token-1")
         assert call_workflow(address, messages="hi").outputs[1]["content"] == "1 messages"

@@ -11,7 +11,7 @@ from greenroom.workflows import CallError
 from greenroom.workflows.call.opening import call_workflow
 from greenroom.workflows.serve import running_app
 from tests.workflows import agenta_env
-from tests.workflows.old_apps import old_agenta_app, old_completion_app, shaped_app
+from tests.workflows.legacy_apps import old_agenta_app, old_completion_app, shaped_app
 
 
 def test_an_old_app_of_agentas() -> None:

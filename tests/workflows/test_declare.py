@@ -194,7 +194,7 @@ def test_schemas_can_be_given_instead_of_inferred() -> None:
             "schemas are for inputs, parameters, outputs, not for answers",
         ),
         ({"flags": {"is_chat": "yes"}}, "is_chat is True or False, not 'yes'"),
-        ({"flags": {"made": object()}}, "flags have to be JSON"),
+        ({"flags": {"made": object()}}, "flags must be JSON"),
         ({"name": "!"}, "a name needs letters or digits"),
     ],
 )

@@ -15,7 +15,7 @@ from greenroom.workflows.call.discovery import discover, find_workflow
 from greenroom.workflows.call.wires import EnvelopeWire, PlainWire
 from greenroom.workflows.serve import running_app
 from tests.domains.small import small_domain
-from tests.workflows.old_apps import old_agenta_app, old_completion_app, shaped_app
+from tests.workflows.legacy_apps import old_agenta_app, old_completion_app, shaped_app
 from tests.workflows.stub_workflow import Stub, running_stub, says, writes
 
 pytestmark = pytest.mark.anyio
@@ -332,7 +332,7 @@ async def test_nothing_listens() -> None:
 
 async def test_a_token_is_wanted_and_sent(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     stub.routes["POST /inspect"] = says({"detail": "Unauthorized"}, status=401)
-    with pytest.raises(InputError, match=r"wants a token: set GREENROOM_TOKEN\."):
+    with pytest.raises(InputError, match=r"needs a token: set GREENROOM_TOKEN\."):
         await discover(stub.address)
     assert "Authorization" not in stub.asked[-1].headers
     monkeypatch.setenv("GREENROOM_TOKEN", "secret-token-1")
@@ -346,18 +346,18 @@ async def test_a_token_is_wanted_and_sent(stub: Stub, monkeypatch: pytest.Monkey
         await discover(stub.address, token="ApiKey abc")
     assert stub.asked[-1].headers["Authorization"] == "ApiKey abc"
     monkeypatch.setenv("GREENROOM_TOKEN", "gehe\x1bim")
-    with pytest.raises(InputError, match="GREENROOM_TOKEN is no token"):
+    with pytest.raises(InputError, match="GREENROOM_TOKEN is not a valid token"):
         await discover(stub.address)
 
 
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ("ftp://example.org", "is no address of a workflow"),
-        ("http://", "is no address of a workflow"),
-        ("http://host:port", "is no address of a workflow"),
-        ("http://me:secret@host", "holds a name or a password"),
-        ("http://host/bot?x=1", r"ends before the '\?'"),
+        ("ftp://example.org", "is not the address of a workflow"),
+        ("http://", "is not the address of a workflow"),
+        ("http://host:port", "is not the address of a workflow"),
+        ("http://me:secret@host", "contains a name or a password"),
+        ("http://host/bot?x=1", "has no query"),
     ],
 )
 async def test_addresses_that_are_none(address: str, words: str) -> None:

@@ -16,7 +16,7 @@ import pytest
 from greenroom import chat_workflow, workflow
 from greenroom.messages import Message
 from greenroom.workflows import Answer, Call, CallError, Event, LocalTarget, Workflow, report_usage
-from greenroom.workflows.call.calls import Target
+from greenroom.workflows.calls import Target
 
 HELLO = Call(inputs={"messages": [{"role": "user", "content": "hello"}]}, session_id="s-1")
 SAID = {"role": "assistant", "content": "Hello!"}

@@ -87,9 +87,9 @@ def test_a_chat_workflow_as_a_completion() -> None:
 
 def test_a_completion_of_a_chat_workflow_takes_one_text() -> None:
     target = AsCompletion(LocalTarget(bot))
-    with pytest.raises(InputError, match=r"takes one text.* but there is none\."):
+    with pytest.raises(InputError, match=r"takes one text.* but the inputs have none\."):
         anyio.run(lambda: answered(target, customer="Bob", count=3))
-    with pytest.raises(InputError, match=r"but there are question, context\."):
+    with pytest.raises(InputError, match=r"but the inputs have question, context\."):
         anyio.run(lambda: answered(target, question="hi", context="shop"))
 
 

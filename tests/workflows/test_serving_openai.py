@@ -146,7 +146,7 @@ def test_errors_are_those_that_the_client_knows(client: OpenAI) -> None:
         client.chat.completions.create(model="other", messages=hello())
     with pytest.raises(BadRequestError, match="object with a role"):
         client.chat.completions.create(model="echo", messages=[3])  # pyright: ignore
-    with pytest.raises(BadRequestError, match=r"body.messages: This is to be an array"):
+    with pytest.raises(BadRequestError, match=r"body.messages: This must be an array"):
         client.chat.completions.create(model="echo", messages="hi")  # pyright: ignore
     for stream in (False, True):
         with pytest.raises(InternalServerError, match="no such order"):

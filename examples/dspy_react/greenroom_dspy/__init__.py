@@ -9,25 +9,22 @@ model go to `context.model`. The rest is the framework's own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
 
 from greenroom.agents import Agent, AgentContext, AgentStrategy
-from greenroom.errors import InputError
+from greenroom.options import Settings
 
 DEFAULT_ITERATIONS = 10
 
 
-def _max_iters(options: Mapping[str, str]) -> int:
-    text = options.get("max_iters", str(DEFAULT_ITERATIONS))
-    if not (text.isascii() and text.isdecimal() and 0 < int(text) <= 1000):
-        raise InputError(
-            f"The dspy-react agent's max_iters must be a number from 1 to 1000, not '{text}'."
-        )
-    return int(text)
+class ReactSettings(Settings):
+    """What the agent can be told."""
 
-
-def _check_options(options: Mapping[str, str]) -> None:
-    _max_iters(options)
+    max_iters: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=DEFAULT_ITERATIONS, description="The most calls before a reply to the user."
+    )
 
 
 def _create(context: AgentContext) -> Agent:
@@ -35,16 +32,13 @@ def _create(context: AgentContext) -> Agent:
     from greenroom_dspy.agent import DspyReactAgent
 
     assert context.model is not None, "a strategy that needs a model was made without one"
-    return DspyReactAgent(context.model, _max_iters(context.options))
+    return DspyReactAgent(context.model, context.settings.max_iters)
 
 
 strategy = AgentStrategy(
     "dspy-react",
     _create,
     "dspy's ReAct, with the tools of the domain",
-    options={
-        "max_iters": f"the most calls before a reply to the user (default {DEFAULT_ITERATIONS})"
-    },
-    check_options=_check_options,
+    settings=ReactSettings,
     needs_model=True,
 )

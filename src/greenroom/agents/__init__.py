@@ -6,22 +6,22 @@ from greenroom.agents.strategies import (
     Agent,
     AgentContext,
     AgentStrategy,
+    DomainView,
     Script,
-    Setting,
     Stage,
     find_strategy,
-    load_strategy,
     strategy_names,
+    wrap_agent,
 )
 
 __all__ = [
     "Agent",
     "AgentContext",
     "AgentStrategy",
+    "DomainView",
     "Script",
-    "Setting",
     "Stage",
     "find_strategy",
-    "load_strategy",
     "strategy_names",
+    "wrap_agent",
 ]

@@ -1,9 +1,24 @@
-"""The act agent: the model writes each action as text, without a thought."""
+"""The act agent: the model writes each action as text, after a thought where that is asked for."""
 
 from __future__ import annotations
 
-from greenroom.agents.text_protocol import written_action_strategy
+from pydantic import Field
 
-strategy = written_action_strategy(
-    "act", "a language model that writes its actions as text", use_reasoning=False
+from greenroom.agents.conversation import ModelAgentSettings
+from greenroom.agents.strategies import AgentStrategy
+from greenroom.agents.text_protocol import WrittenActionAgent
+
+
+class ActSettings(ModelAgentSettings):
+    """What an act agent can be told."""
+
+    use_reasoning: bool = Field(default=False, description="Write a thought before each action.")
+
+
+strategy = AgentStrategy(
+    "act",
+    WrittenActionAgent,
+    "a language model that writes its actions as text",
+    settings=ActSettings,
+    needs_model=True,
 )

@@ -10,24 +10,27 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Set
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
+from pydantic import Field
 
-from greenroom.errors import InputError
 from greenroom.models import ModelRequest
+from greenroom.options import Count, Settings
 from greenroom.trajectories import NOTICE
 
 if TYPE_CHECKING:
     from greenroom.agents.strategies import AgentContext, Stage
     from greenroom.models import ChatMessage, Completion
 
-OPTIONS: Final[Mapping[str, str]] = {
-    "unusable_limit": "how many unusable replies in a row end the episode (default 5)"
-}
-"""The options that all these agents take."""
 
-_UNUSABLE_LIMIT = 5
+class ModelAgentSettings(Settings):
+    """What all these agents can be told."""
+
+    unusable_limit: Count = Field(
+        default=5, description="How many unusable replies in a row end the episode."
+    )
+
 
 # Deeper than any tool needs, and well within what can be kept, compared and shown.
 _DEEPEST_NESTING = 64
@@ -49,7 +52,7 @@ class ModelAgent(ABC):
         self.messages: list[ChatMessage] = []
         self._model = context.model
         self._seed = context.episode_seed
-        self._unusable_limit = unusable_limit(context.options)
+        self._unusable_limit = context.settings.unusable_limit
 
     async def play(self, stage: Stage) -> None:
         self.messages = [
@@ -171,27 +174,3 @@ def _nesting(value: Any) -> int:
 
 def _items(container: dict[str, Any] | list[Any]) -> list[Any]:
     return list(container.values()) if isinstance(container, dict) else container
-
-
-def unusable_limit(options: Mapping[str, str]) -> int:
-    """How many unusable replies in a row make an agent give up."""
-    return whole_number(options, "unusable_limit", _UNUSABLE_LIMIT)
-
-
-def whole_number(options: Mapping[str, str], name: str, default: int) -> int:
-    """An option's value, a number from 1 up."""
-    text = options.get(name, str(default))
-    if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) > 0):
-        raise InputError(
-            f"The agent's option {name} must be a whole number from 1 up, not '{text}'."
-        )
-    return int(text)
-
-
-def flag(options: Mapping[str, str], name: str) -> bool:
-    """An option's value, on or off; off where it is not given."""
-    text = options.get(name, "0")
-    known = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
-    if text.lower() not in known:
-        raise InputError(f"The agent's option {name} must be 1 or 0, not '{text}'.")
-    return known[text.lower()]

@@ -7,26 +7,19 @@ line. Which of them an episode sees is a pure function of its seed.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Self
 
-from greenroom.agents import tool_calling
-from greenroom.agents.conversation import Unreadable, read_object, whole_number
+from pydantic import Field, model_validator
+
+from greenroom.agents.conversation import Unreadable, read_object
 from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Stage
-from greenroom.agents.tool_calling import ToolCallingAgent
+from greenroom.agents.tool_calling import ToolCallingAgent, ToolCallingSettings
 from greenroom.domains.packs import read_text
-from greenroom.errors import DataError, InputError
-
-FILE = "few_shot_displays_path"
-COUNT = "num_few_shots"
-OPTIONS = {
-    FILE: 'a JSON Lines file of examples, {"messages_display": "..."} on each line',
-    COUNT: "how many examples an episode is shown (default 5)",
-    **tool_calling.OPTIONS,
-}
-
-_DEFAULT_COUNT = 5
+from greenroom.errors import DataError
+from greenroom.options import Count
 
 _INTRODUCTION = """
 
@@ -34,6 +27,25 @@ _INTRODUCTION = """
 
 Below are conversations that were handled well, with other users about other matters. Go by how they
 were handled; none of their names, numbers and wishes belong to the user whom you are serving."""
+
+
+class FewShotSettings(ToolCallingSettings):
+    """What a few-shot agent can be told."""
+
+    few_shot_displays_path: Path = Field(
+        description='A JSON Lines file of examples, {"messages_display": "..."} on each line.'
+    )
+    num_few_shots: Count = Field(default=5, description="How many examples an episode is shown.")
+
+    @model_validator(mode="after")
+    def _check_examples(self) -> Self:
+        path, count = self.few_shot_displays_path, len(load_examples(self.few_shot_displays_path))
+        if self.num_few_shots > count:
+            raise DataError(
+                f"{path} has {count} examples, and {self.num_few_shots} should be shown: "
+                f"--num-few-shots {count} shows them all."
+            )
+        return self
 
 
 class FewShotAgent(ToolCallingAgent):
@@ -75,39 +87,20 @@ def _example(path: Path, number: int, line: str) -> str:
     return text
 
 
-def draw_examples(options: Mapping[str, str], seed: int) -> list[str]:
+def draw_examples(settings: FewShotSettings, seed: int) -> list[str]:
     """The examples that the episode with this seed is shown."""
-    examples, count = _examples_and_count(options)
-    return random.Random(f"few-shot/{seed}").sample(examples, count)  # noqa: S311
-
-
-def _examples_and_count(options: Mapping[str, str]) -> tuple[tuple[str, ...], int]:
-    if not options.get(FILE):
-        raise InputError(f"The few-shot agent needs examples: --agent-option {FILE}=FILE.jsonl.")
-    path, count = Path(options[FILE]), whole_number(options, COUNT, _DEFAULT_COUNT)
-    examples = load_examples(path)
-    if count > len(examples):
-        raise DataError(
-            f"{path} has {len(examples)} examples, and {count} should be shown: "
-            f"--agent-option {COUNT}={len(examples)} shows them all."
-        )
-    return examples, count
-
-
-def _check_options(options: Mapping[str, str]) -> None:
-    tool_calling.check_options(options)
-    _examples_and_count(options)
+    examples = load_examples(settings.few_shot_displays_path)
+    return random.Random(f"few-shot/{seed}").sample(examples, settings.num_few_shots)  # noqa: S311
 
 
 def _create(context: AgentContext) -> Agent:
-    return FewShotAgent(context, draw_examples(context.options, context.episode_seed))
+    return FewShotAgent(context, draw_examples(context.settings, context.episode_seed))
 
 
 strategy = AgentStrategy(
     "few-shot",
     _create,
     "a tool-calling language model that is shown examples first",
-    options=OPTIONS,
-    check_options=_check_options,
+    settings=FewShotSettings,
     needs_model=True,
 )

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from greenroom.agents.text_protocol import written_action_strategy
+from pydantic import Field
 
-strategy = written_action_strategy(
+from greenroom.agents.act import ActSettings
+from greenroom.agents.strategies import AgentStrategy
+from greenroom.agents.text_protocol import WrittenActionAgent
+
+
+class ReactSettings(ActSettings):
+    """What a react agent can be told."""
+
+    use_reasoning: bool = Field(default=True, description="Write a thought before each action.")
+
+
+strategy = AgentStrategy(
     "react",
+    WrittenActionAgent,
     "a language model that writes a thought and then its action as text",
-    use_reasoning=True,
+    settings=ReactSettings,
+    needs_model=True,
 )

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
+
+from pydantic import Field, model_validator
 
 from greenroom.agents.recordings import RecordedEpisode, load_recordings
 from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Stage
-from greenroom.errors import DataError, InputError
+from greenroom.errors import DataError
+from greenroom.options import Settings
 from greenroom.users import ScriptedUser
 
 if TYPE_CHECKING:
     from greenroom.domains.environment import SimulatedUser
+
+
+class ReplaySettings(Settings):
+    """What a replay agent can be told."""
+
+    file: Path = Field(description="A Tau Bench result file.")
+
+    @model_validator(mode="after")
+    def _check_file(self) -> Self:
+        load_recordings(self.file)
+        return self
 
 
 class Replay:
@@ -34,7 +47,7 @@ def recorded_user(recording: RecordedEpisode) -> ScriptedUser:
 
 
 def _recording(context: AgentContext) -> RecordedEpisode:
-    path = Path(context.options["file"])
+    path = context.settings.file
     for episode in load_recordings(path):
         if (episode.task_index, episode.trial) == (context.task_index, context.trial):
             return episode
@@ -49,17 +62,10 @@ def _create_user(context: AgentContext) -> SimulatedUser:
     return recorded_user(_recording(context))
 
 
-def _check_options(options: Mapping[str, str]) -> None:
-    if "file" not in options:
-        raise InputError("The replay agent needs a recording: --agent-option file=RESULTS.json.")
-    load_recordings(Path(options["file"]))
-
-
 strategy = AgentStrategy(
     "replay",
     _create,
     "plays recorded episodes again",
-    options={"file": "a Tau Bench result file"},
-    check_options=_check_options,
+    settings=ReplaySettings,
     create_user=_create_user,
 )

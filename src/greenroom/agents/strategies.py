@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from greenroom.errors import UnknownName
-from greenroom.registry import Registry
+from pydantic import BaseModel
+
+from greenroom.options import Settings, check_settings
+from greenroom.registry import Registry, maker
 
 if TYPE_CHECKING:
     from greenroom.domains.actions import Action
@@ -72,15 +75,23 @@ class Script:
         return self.domain.decisive_actions(self.task_index, self.split)
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What the agents of a run have in common: known before the first episode, nothing secret."""
+class DomainView(Protocol):
+    """What agents may know of a domain before the first episode."""
 
-    env: str
-    policy: str
-    tool_infos: list[ToolInfo]
-    options: Mapping[str, str]
-    max_steps: int
+    @property
+    def name(self) -> str:
+        """The name of the domain."""
+        ...
+
+    @property
+    def policy(self) -> str:
+        """What an agent has to go by, in words."""
+        ...
+
+    @property
+    def tool_infos(self) -> list[ToolInfo]:
+        """The schemas of the tools."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -91,7 +102,8 @@ class AgentContext:
     trial: int
     seed: int
     """The run's seed: what an agent draws is a function of this, the task and the trial."""
-    options: Mapping[str, str] = field(default_factory=dict[str, str])
+    settings: Any = field(default_factory=Settings)
+    """An instance of the strategy's model of settings."""
     script: Script | None = None
     """Only for strategies that read the script."""
     model: Model | None = None
@@ -99,7 +111,7 @@ class AgentContext:
     episode_seed: int = 0
     """A seed for the model, different for every episode of the run."""
     role_models: Mapping[str, Model] = field(default_factory=dict[str, "Model"])
-    """Models for some of the agent's roles, where options name them."""
+    """Models for some of the agent's roles, where its settings name them."""
     shared: Any = None
     """What the strategy's `prepare` made for the whole run."""
 
@@ -112,10 +124,8 @@ class AgentStrategy:
     create: Callable[[AgentContext], Agent]
     summary: str = ""
     """What it is, in a line."""
-    options: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The options that it takes, each with a line about it."""
-    check_options: Callable[[Mapping[str, str]], None] = lambda options: None
-    """Raises InputError for values that will not do, before anything is run."""
+    settings: type[BaseModel] = Settings
+    """The settings that its agents take: each field is an option and a flag."""
     needs_model: bool = False
     """It asks a language model."""
     reads_script: bool = False
@@ -124,14 +134,50 @@ class AgentStrategy:
     """Set where the agent only makes sense with a user of its own, as a recording does."""
     create_model: Callable[[AgentContext], Model] | None = None
     """Set where the agent brings the model of an episode itself; the agent's purse pays for it."""
-    prepare: Callable[[Setting], AbstractAsyncContextManager[Any]] | None = None
-    """Opened before a run's first episode and closed after its last: what the agents share, such
-    as processes. It is the place to refuse a run before it costs anything."""
-    model_options: Mapping[str, str] = field(default_factory=dict[str, str])
-    """For roles that may have a model of their own: the option that names it."""
+    prepare: Callable[[DomainView, Any, int], AbstractAsyncContextManager[Any]] | None = None
+    """Gets the domain, the settings and the most steps of an episode. Opened before a run's first
+    episode and closed after its last: what the agents share, such as processes. It is the place
+    to refuse a run before it costs anything."""
+
+    def check(self, given: Mapping[str, Any] | BaseModel | None = None) -> BaseModel:
+        """The settings for its agents; raises InputError for what is wrong."""
+        owner = f"the {self.name} agent"
+        return check_settings(owner, self.settings, given, option="--agent-option ")
 
 
-_REGISTRY = Registry(ENTRY_POINTS, AgentStrategy, "agent strategy")
+def wrap_agent(found: Any, name: str) -> AgentStrategy | None:
+    """A strategy from a class with `play(stage)` or from an async function of the stage.
+
+    A class is made with the context if its constructor takes one. A model is there where the run
+    names one.
+    """
+    about = (inspect.getdoc(found) or "").partition("\n")[0]
+    if inspect.iscoroutinefunction(found):
+        return AgentStrategy(name, lambda context: _FunctionAgent(found, context), about)
+    if not inspect.isclass(found) or not inspect.iscoroutinefunction(getattr(found, "play", None)):
+        return None
+    return AgentStrategy(
+        name,
+        maker(found),
+        about,
+        settings=getattr(found, "settings", Settings),
+        needs_model=bool(getattr(found, "needs_model", False)),
+    )
+
+
+class _FunctionAgent:
+    """Plays by a function of the stage, and of the context where it takes one."""
+
+    def __init__(self, function: Callable[..., Awaitable[None]], context: AgentContext) -> None:
+        self._function = function
+        self._context = context
+
+    async def play(self, stage: Stage) -> None:
+        takes_context = len(inspect.signature(self._function).parameters) > 1
+        await self._function(*((stage, self._context) if takes_context else (stage,)))
+
+
+_REGISTRY = Registry(ENTRY_POINTS, AgentStrategy, "agent strategy", wrap_agent)
 
 
 def strategy_names() -> list[str]:
@@ -139,16 +185,6 @@ def strategy_names() -> list[str]:
     return _REGISTRY.names()
 
 
-def load_strategy(name: str) -> AgentStrategy:
-    """The strategy of that name."""
+def find_strategy(name: str) -> AgentStrategy:
+    """The strategy of that name, or the one that `file.py:name` or `module:name` means."""
     return _REGISTRY.load(name)
-
-
-def find_strategy(name: str, options: Mapping[str, str] | None = None) -> AgentStrategy:
-    """The strategy of that name, with its options checked."""
-    strategy = load_strategy(name)
-    for option in options or {}:
-        if option not in strategy.options:
-            raise UnknownName(f"option of the {name} agent", option, strategy.options)
-    strategy.check_options(options or {})
-    return strategy

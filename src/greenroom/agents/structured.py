@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
-from greenroom.agents import conversation
-from greenroom.agents.conversation import Unreadable, read_object
+from greenroom.agents.conversation import ModelAgentSettings, Unreadable, read_object
 from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Stage
 from greenroom.agents.text_protocol import (
     TextAgent,
-    check_options,
     describe_tools,
     named_action,
 )
@@ -98,7 +96,6 @@ strategy = AgentStrategy(
     "structured",
     _create,
     "a language model whose replies are held to a JSON schema of the actions",
-    options=conversation.OPTIONS,
-    check_options=check_options,
+    settings=ModelAgentSettings,
     needs_model=True,
 )

@@ -7,22 +7,34 @@ truth. Each outcome is a pure function of seed, task and trial.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
 
 from greenroom.agents.oracle import Oracle, required_script
 from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Script, Stage
 from greenroom.domains.actions import Action
-from greenroom.errors import InputError
+from greenroom.options import Settings
 
-OPTIONS = {
-    "success": "chance that a task is solved, 0 to 1 (default 0.8); the mean, if spread is set",
-    "spread": "how much tasks differ, 0 to 1 (default 0): each task gets a chance of its own",
-}
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
-def success_probability(options: Mapping[str, str], seed: int, task_index: int) -> float:
+class SyntheticSettings(Settings):
+    """What a synthetic agent can be told."""
+
+    success: Share = Field(
+        default=0.8,
+        description="The chance that a task is solved, 0 to 1; the mean, if spread is set.",
+    )
+    spread: Share = Field(
+        default=0.0,
+        description="How much tasks differ, 0 to 1: each task gets a chance of its own.",
+    )
+
+
+def success_probability(settings: SyntheticSettings, seed: int, task_index: int) -> float:
     """The chance that the synthetic agent solves a task."""
-    mean, spread = _share(options, "success", 0.8), _share(options, "spread", 0.0)
+    mean, spread = settings.success, settings.spread
     if spread == 0 or mean in (0, 1):
         return mean
     # A beta distribution around the mean; its weight falls from infinite (no spread) to 0.
@@ -44,7 +56,7 @@ class WanderingAgent:
 def _create(context: AgentContext) -> Agent:
     script = required_script(context)
     draw = random.Random(f"{context.seed}/{context.task_index}/{context.trial}")  # noqa: S311
-    chance = success_probability(context.options, context.seed, context.task_index)
+    chance = success_probability(context.settings, context.seed, context.task_index)
     if draw.random() < chance:
         return Oracle(script.domain, script.task.actions, script.task.outputs)
     return draw.choice(_ways_to_fail(script, draw))
@@ -62,29 +74,10 @@ def _ways_to_fail(script: Script, draw: random.Random) -> list[Agent]:
     return ways or [WanderingAgent()]
 
 
-def _share(options: Mapping[str, str], name: str, default: float) -> float:
-    text = options.get(name, str(default))
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
-        raise InputError(
-            f"The synthetic agent's {name} must be a number from 0 to 1, not '{text}'."
-        )
-    return value
-
-
-def _check_options(options: Mapping[str, str]) -> None:
-    for name in OPTIONS:
-        _share(options, name, 0.0)
-
-
 strategy = AgentStrategy(
     "synthetic",
     _create,
     "an oracle that fails on purpose, as often as it is told to",
-    options=OPTIONS,
-    check_options=_check_options,
+    settings=SyntheticSettings,
     reads_script=True,
 )

@@ -12,14 +12,16 @@ import json
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from greenroom.agents import conversation
-from greenroom.agents.conversation import ModelAgent, Unreadable, read_object, writable
-from greenroom.agents.strategies import AgentContext, AgentStrategy, Stage
+from greenroom.agents.conversation import (
+    ModelAgent,
+    Unreadable,
+    read_object,
+    writable,
+)
+from greenroom.agents.strategies import AgentContext, Stage
 from greenroom.domains.actions import RESPOND, Action, respond
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from greenroom.domains.tools import ToolInfo
     from greenroom.models import Completion, ModelRequest
 
@@ -84,9 +86,9 @@ class TextAgent(ModelAgent):
 class WrittenActionAgent(TextAgent):
     """Follows actions written behind `Action:`, after a thought where reasoning is asked for."""
 
-    def __init__(self, context: AgentContext, *, use_reasoning: bool) -> None:
+    def __init__(self, context: AgentContext) -> None:
         super().__init__(context)
-        self._use_reasoning = use_reasoning
+        self._use_reasoning = bool(context.settings.use_reasoning)
 
     def _system(self, stage: Stage) -> str:
         form = (_THOUGHT_FORM if self._use_reasoning else "") + _ACTION_FORM
@@ -132,24 +134,3 @@ def _not_silent(action: Action) -> Action:
     if action.name == RESPOND and isinstance(content, str) and not content.strip():
         raise Unreadable("it says nothing to the user.")
     return action
-
-
-def check_options(options: Mapping[str, str]) -> None:
-    """Raise InputError for values that will not do."""
-    conversation.unusable_limit(options)
-
-
-def written_action_strategy(name: str, summary: str, *, use_reasoning: bool) -> AgentStrategy:
-    """A strategy whose model writes actions as text."""
-
-    def create(context: AgentContext) -> WrittenActionAgent:
-        return WrittenActionAgent(context, use_reasoning=use_reasoning)
-
-    return AgentStrategy(
-        name,
-        create,
-        summary,
-        options=conversation.OPTIONS,
-        check_options=check_options,
-        needs_model=True,
-    )

@@ -6,17 +6,16 @@ word; the option `tau_compatible` does the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
+from pydantic import Field
 
-from greenroom.agents import conversation
 from greenroom.agents.conversation import (
     ModelAgent,
+    ModelAgentSettings,
     Unreadable,
     extras_of,
-    flag,
     read_object,
     writable,
 )
@@ -26,10 +25,15 @@ from greenroom.domains.actions import Action, respond
 if TYPE_CHECKING:
     from greenroom.models import Completion, ModelRequest
 
-OPTIONS = {
-    "tau_compatible": "1 makes only the first of parallel calls, as Tau Bench does (default 0)",
-    **conversation.OPTIONS,
-}
+
+class ToolCallingSettings(ModelAgentSettings):
+    """What a tool-calling agent can be told."""
+
+    tau_compatible: bool = Field(
+        default=False,
+        description="Of several tool calls at once, make only the first, as Tau Bench does.",
+    )
+
 
 NAMELESS = "unnamed"
 """Stands in the record for the name of a call that has none: providers refuse an empty one."""
@@ -42,7 +46,7 @@ class ToolCallingAgent(ModelAgent):
 
     def __init__(self, context: AgentContext) -> None:
         super().__init__(context)
-        self._first_call_only = flag(context.options, "tau_compatible")
+        self._first_call_only = context.settings.tau_compatible
         self._call_ids: set[str] = set()
 
     def _system(self, stage: Stage) -> str:
@@ -135,12 +139,6 @@ def _arguments_text(arguments: Any) -> str:
         return str(arguments)
 
 
-def check_options(options: Mapping[str, str]) -> None:
-    """Raise InputError for values that will not do."""
-    flag(options, "tau_compatible")
-    conversation.unusable_limit(options)
-
-
 def _create(context: AgentContext) -> Agent:
     return ToolCallingAgent(context)
 
@@ -149,7 +147,6 @@ strategy = AgentStrategy(
     "tool-calling",
     _create,
     "a language model that calls tools natively",
-    options=OPTIONS,
-    check_options=check_options,
+    settings=ToolCallingSettings,
     needs_model=True,
 )

@@ -7,31 +7,46 @@ tools as a model does is played exactly as the tool-calling agent plays a model.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Annotated, Any
 from uuid import uuid4
 
 import orjson
+from pydantic import BeforeValidator, Field
 
-from greenroom.agents import tool_calling
-from greenroom.agents.conversation import flag
-from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Setting, Stage
-from greenroom.agents.tool_calling import ToolCallingAgent
+from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, DomainView, Stage
+from greenroom.agents.tool_calling import ToolCallingAgent, ToolCallingSettings
 from greenroom.errors import InputError
 from greenroom.messages import last_assistant_message
 from greenroom.models import Completion, Model, ModelRequest, ModelUnavailable
-from greenroom.workflows.call.calls import Call, CallError, Target
+from greenroom.options import Flag
+from greenroom.options import Target as Reference
 from greenroom.workflows.call.opening import open_target
+from greenroom.workflows.calls import Call, CallError, Target
 
-OPTIONS: Final = {
-    "workflow": "its address, or file.py:name",
-    "workflow_model": "which of an OpenAI-compatible server's models",
-    "parameters": "the workflow's configuration, as a JSON object",
-    "policy": "0 leaves the domain's policy out of the messages (default 1)",
-    **tool_calling.OPTIONS,
-}
+
+def _read_object(given: Any) -> Any:
+    if not isinstance(given, str):
+        return given
+    try:
+        return orjson.loads(given)
+    except orjson.JSONDecodeError:
+        raise InputError(f"parameters should be a JSON object, not '{given}'.") from None
+
+
+class WorkflowSettings(ToolCallingSettings):
+    """What a workflow agent can be told."""
+
+    workflow: Reference = Field(description="Its address, or file.py:name.", min_length=1)
+    workflow_model: str | None = Field(
+        default=None, description="Which of an OpenAI-compatible server's models."
+    )
+    parameters: Annotated[
+        dict[str, Any] | None, BeforeValidator(_read_object), Flag(typed=str, metavar="JSON")
+    ] = Field(default=None, description="The workflow's configuration, as a JSON object.")
+    policy: bool = Field(default=True, description="Put the domain's policy into the messages.")
 
 
 @dataclass(frozen=True)
@@ -43,15 +58,12 @@ class OpenWorkflow:
 
 
 @asynccontextmanager
-async def prepare(setting: Setting) -> AsyncGenerator[OpenWorkflow]:
+async def prepare(
+    domain: DomainView, settings: WorkflowSettings, max_steps: int
+) -> AsyncGenerator[OpenWorkflow]:
     """Find the workflow and see that it is a chat workflow."""
-    address = setting.options.get("workflow")
-    if not address:
-        raise InputError(
-            "The workflow agent plays a workflow: name it by --workflow, as an address or "
-            "file.py:name."
-        )
-    target = await open_target(address, model=setting.options.get("workflow_model"))
+    address = settings.workflow
+    target = await open_target(address, model=settings.workflow_model)
     try:
         profile = target.profile
         if not profile.is_chat:
@@ -71,7 +83,7 @@ class WorkflowAgent(ToolCallingAgent):
         super().__init__(context)
         assert isinstance(context.shared, OpenWorkflow), "the strategy was not prepared"
         self.facts = context.shared.facts
-        self._tells_policy = _tells_policy(context.options)
+        self._tells_policy = context.settings.policy
 
     def _request(self, stage: Stage) -> ModelRequest:
         request = super()._request(stage)
@@ -118,31 +130,7 @@ def create_model(context: AgentContext) -> Model:
     """The workflow as the model of one episode."""
     assert isinstance(context.shared, OpenWorkflow), "the strategy was not prepared"
     session = f"{context.seed}-{context.task_index}-{context.trial}-{uuid4().hex[:8]}"
-    return WorkflowModel(context.shared.target, _parameters(context.options), session)
-
-
-def _parameters(options: Mapping[str, str]) -> dict[str, Any] | None:
-    text = options.get("parameters")
-    if text is None:
-        return None
-    try:
-        found: Any = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        found = None
-    if not isinstance(found, dict):
-        raise InputError(f"The agent's option parameters must be a JSON object, not '{text}'.")
-    return cast("dict[str, Any]", found)
-
-
-def _tells_policy(options: Mapping[str, str]) -> bool:
-    return flag({"policy": "1", **options}, "policy")
-
-
-def check_options(options: Mapping[str, str]) -> None:
-    """Raise InputError for values that will not do."""
-    tool_calling.check_options(options)
-    _tells_policy(options)
-    _parameters(options)
+    return WorkflowModel(context.shared.target, context.settings.parameters, session)
 
 
 def _create(context: AgentContext) -> Agent:
@@ -153,8 +141,7 @@ strategy = AgentStrategy(
     "workflow",
     _create,
     "a chat workflow, or an OpenAI-compatible server, that is given the domain's tools",
-    options=OPTIONS,
-    check_options=check_options,
+    settings=WorkflowSettings,
     create_model=create_model,
     prepare=prepare,
 )

@@ -1,66 +1,89 @@
-"""What a run is to be: checked before anything is played."""
+"""The configuration of a run: the source of its options."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, model_validator
 
-from greenroom.domains.environment import MAX_STEPS
-from greenroom.domains.packs import DEFAULT_SPLIT
-from greenroom.errors import InputError
+from greenroom.config import Seconds, UserConfig, WorkConfig
+from greenroom.options import Count, Flag, Pairs, PathOrName, Target, TaskIds, checked
 
-Count = Annotated[int, Field(ge=1)]
+NamedValue = Flag(metavar="NAME=VALUE")
 
 
-class RunConfig(BaseModel):
-    """The configuration of a run. Everything in it is kept with the run."""
+class RunConfig(UserConfig, WorkConfig):
+    """The configuration of a run. All of it is kept with the run."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    agent_strategy: Annotated[Target, Flag(derived=True)] = Field(
+        default="oracle",
+        description="Who plays: a name of 'greenroom agents list', or file.py:name. By default "
+        "tool-calling with a model (structured with a local one), oracle without.",
+    )
+    agent_options: Annotated[Pairs, NamedValue] = Field(
+        default_factory=dict[str, Any],
+        description="A setting of the agent; each is a flag of its own, too.",
+    )
+    env: Target = Field(
+        default="retail",
+        description="The domain: retail, airline, an installed one, or file.py:name.",
+    )
+    env_options: Annotated[Pairs, NamedValue] = Field(
+        default_factory=dict[str, Any], description="A setting of the domain."
+    )
+    data: Annotated[PathOrName | None, Flag(metavar="DIR", variable="GREENROOM_DATA")] = Field(
+        default=None,
+        description="A pack directory, or the name of a pulled pack; by default the built-in data.",
+    )
+    task_split: str = Field(default="test", description="The split of the tasks.")
+    task_ids: Annotated[TaskIds | None, Flag(metavar="N,N,... | N N ...", typed=str)] = Field(
+        default=None, description="Only these tasks: 1,2,3 or 1 2 3."
+    )
+    start_index: int = Field(default=0, description="The first task of a range.")
+    end_index: int = Field(
+        default=-1, description="The end of the range, not included; -1 for all."
+    )
+    shuffle: Annotated[bool, Flag(typed=int)] = Field(
+        default=False, description="1 to shuffle the tasks by the seed."
+    )
+    num_trials: Count = Field(default=1, description="Trials of each task.")
+    max_num_steps: Count = Field(default=30, description="Steps that an episode may take.")
+    max_episode_seconds: Seconds | None = Field(
+        default=None, description="Time that an episode may take."
+    )
+    model: str | None = Field(default=None, description="The agent's model.")
+    model_provider: Annotated[str | None, Flag(also=("--provider",))] = Field(
+        default=None, description="Its provider, as litellm names it."
+    )
+    api_base: Annotated[str | None, Flag(metavar="URL")] = Field(
+        default=None, description="An OpenAI-compatible server for the agent, with its /v1."
+    )
+    temperature: float = Field(
+        default=0.0, description="The sampling temperature of the agent's model."
+    )
+    max_tokens: Count | None = Field(
+        default=None, description="The most tokens that an answer may have."
+    )
+    reasoning_effort: str | None = Field(
+        default=None, description="low, medium or high, where it applies."
+    )
 
-    agent_strategy: str = "oracle"
-    agent_options: dict[str, str] = Field(default_factory=dict[str, str])
-    env: str = "retail"
-    data: str | None = None
-    task_split: str = DEFAULT_SPLIT
-    task_ids: list[int] | None = None
-    start_index: int = 0
-    end_index: int = -1
-    shuffle: bool = False
-    num_trials: Count = 1
-    max_concurrency: Count = 10
-    max_num_steps: Count = MAX_STEPS
-    max_episode_seconds: Annotated[float, Field(gt=0)] | None = None
-    max_retries: Annotated[int, Field(ge=0)] = 2
-    """How often an episode is tried again after an infrastructure error."""
-    seed: int = 10
-    model: str | None = None
-    model_provider: str | None = None
-    api_base: str | None = None
-    temperature: float = 0.0
-    max_tokens: Count | None = None
-    reasoning_effort: str | None = None
-    user_model: str | None = None
-    user_model_provider: str | None = None
-    user_api_base: str | None = None
-    user_strategy: str = "scripted"
-    transport: Literal["auto", "litellm"] = "auto"
-    model_timeout: Annotated[float, Field(gt=0)] = 120.0
-    model_retries: Annotated[int, Field(ge=0)] = 3
-    """How often a call of a model is tried again."""
-    cache: bool = False
-    prices: str | None = None
-    max_cost: Annotated[float, Field(gt=0)] | None = None
-    max_tokens_total: Count | None = None
+    @model_validator(mode="before")
+    @classmethod
+    def _choose_agent(cls, given: Any) -> Any:
+        fields = dict(cast("Mapping[str, Any]", given))
+        return fields | {"agent_strategy": fields.get("agent_strategy") or default_agent(fields)}
+
+
+def default_agent(fields: Mapping[str, Any]) -> str:
+    """Who plays where nobody says."""
+    model = fields.get("model")
+    if not model:
+        return "oracle"
+    return "structured" if str(model).startswith("local/") else "tool-calling"
 
 
 def check_config(fields: Mapping[str, Any]) -> RunConfig:
-    """A configuration from what a person gave; what will not do is told in a line."""
-    try:
-        return RunConfig.model_validate(dict(fields))
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0]).replace("_", "-")
-        message = first["msg"].removeprefix("Input should be ")
-        raise InputError(f"--{name} should be {message}, not {first['input']!r}.") from error
+    """A configuration from what a person gave; what is wrong is told in a line."""
+    return checked(RunConfig, fields)

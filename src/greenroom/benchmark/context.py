@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
-from greenroom.agents import AgentContext, AgentStrategy, Script, Setting, find_strategy
+from pydantic import BaseModel
+
+from greenroom.agents import AgentContext, AgentStrategy, Script, find_strategy
 from greenroom.benchmark.config import RunConfig
-from greenroom.domains.domain import Domain, load_domain
+from greenroom.config import UserConfig
+from greenroom.domains.domain import Domain
 from greenroom.domains.environment import SimulatedUser
+from greenroom.domains.plugins import find_pack, find_plugin
 from greenroom.domains.tasks import select_tasks
 from greenroom.errors import InputError
 from greenroom.models import Ledger, ModelSettings
-from greenroom.models.pool import ModelPool, open_pool
+from greenroom.models.pool import ModelPool
+from greenroom.options import role_models, stored_settings
 from greenroom.store import Usage
-from greenroom.trials import cell_seed
+from greenroom.trials import cell_seed, open_models
 from greenroom.users import UserContext, UserStrategy, find_user_strategy
-
-_PATH_OPTIONS = ("file", "few_shot_displays_path", "tool_map", "workflow_path")
 
 
 def _scripted() -> UserStrategy:
@@ -44,6 +47,11 @@ class RunContext:
     shared: Any = None
     """What the strategy's `prepare` made."""
 
+    @cached_property
+    def settings(self) -> BaseModel:
+        """The agent's settings."""
+        return self.strategy.check(self.config.agent_options)
+
     @property
     def interactive(self) -> bool:
         """Whether a person takes part: one episode at a time."""
@@ -55,20 +63,13 @@ class RunContext:
 
         `used` is what the run has used before; it counts towards the budget.
         """
-        config = self.config
-        async with open_run_pool(config, used) as pool:
+        async with open_models(self.config, used) as pool:
             context = replace(self, pool=pool)
             if self.strategy.prepare is None:
                 yield context
                 return
-            setting = Setting(
-                env=config.env,
-                policy=self.domain.policy,
-                tool_infos=self.domain.tool_infos,
-                options=config.agent_options,
-                max_steps=config.max_num_steps,
-            )
-            async with self.strategy.prepare(setting) as shared:
+            steps = self.config.max_num_steps
+            async with self.strategy.prepare(self.domain, self.settings, steps) as shared:
                 yield replace(context, shared=shared)
 
     def agent_context(
@@ -84,6 +85,7 @@ class RunContext:
                 task_index,
                 trial,
                 self.config.seed,
+                self.settings,
                 script=script if self.strategy.reads_script else None,
                 shared=self.shared,
             ),
@@ -96,18 +98,21 @@ class RunContext:
         if self.strategy.create_user is not None:
             return self.strategy.create_user(agent)
         config, seed = self.config, agent.episode_seed
-        settings = _user_settings(config) if self.user_strategy.needs_model else None
         model = None
-        if settings is not None and self.pool is not None:
+        if config.user_model and self.user_strategy.needs_model and self.pool is not None:
             scope = f"{config.seed}/{agent.task_index}/{agent.trial}"
-            model = self.pool.model(settings, "user", ledger, scope=scope, seed=seed)
-        return self.user_strategy.create(UserContext(model=model, seed=seed))
+            model = self.pool.model(user_model(config), "user", ledger, scope=scope, seed=seed)
+        own_settings = self.user_strategy.check(config.user_options)
+        return self.user_strategy.create(UserContext(model, seed, own_settings))
 
 
 def prepare_run(config: RunConfig) -> RunContext:
     """Find the domain, its data, the strategies and the tasks; raises for what is missing."""
-    strategy = find_strategy(config.agent_strategy, config.agent_options)
-    domain = load_domain(config.env, config.data)
+    strategy = find_strategy(config.agent_strategy)
+    plugin = find_plugin(config.env)
+    env_settings = plugin.check(config.env_options)
+    domain = Domain(plugin.tools, find_pack(plugin, config.data, env_settings))
+    user_strategy = check_models(config, strategy)
     indices = select_tasks(
         len(domain.tasks(config.task_split)),
         task_ids=config.task_ids,
@@ -115,34 +120,15 @@ def prepare_run(config: RunConfig) -> RunContext:
         end_index=config.end_index,
         shuffle_seed=config.seed if config.shuffle else None,
     )
-    if config.data is not None and Path(config.data).exists():
-        # A run can be resumed from another folder.
-        config = config.model_copy(update={"data": str(Path(config.data).resolve())})
-    options = {
-        name: str(Path(value).resolve()) if name in _PATH_OPTIONS else value
-        for name, value in config.agent_options.items()
+    changes: dict[str, Any] = {
+        "agent_options": stored_settings(strategy.check(config.agent_options)),
+        "env_options": stored_settings(env_settings),
+        "user_options": stored_settings(user_strategy.check(config.user_options)),
     }
-    config = config.model_copy(update={"agent_options": options})
-    user_strategy = check_models(config, strategy)
     if user_strategy.interactive:
-        config = config.model_copy(update={"max_concurrency": 1})
+        changes["max_concurrency"] = 1
+    config = config.model_copy(update=changes)
     return RunContext(domain, strategy, config, user_strategy, indices)
-
-
-def open_run_pool(config: RunConfig, used: Sequence[Usage] = ()) -> ModelPool:
-    """The models of a run; what it has used before counts towards its budget."""
-    return open_pool(
-        max_cost=config.max_cost,
-        max_tokens_total=config.max_tokens_total,
-        prices=config.prices,
-        cache=config.cache,
-        transport=config.transport,
-        model_timeout=config.model_timeout,
-        model_retries=config.model_retries,
-        max_concurrency=config.max_concurrency,
-        spent_cost=sum(usage.cost or 0.0 for usage in used),
-        spent_tokens=sum(usage.tokens for usage in used),
-    )
 
 
 def make_agent_context(
@@ -154,26 +140,23 @@ def make_agent_context(
     *,
     scope: str | None = None,
 ) -> AgentContext:
-    """The context with the agent's options, seed and models; the agent's purse pays for them.
+    """The context with the agent's seed and models; the agent's purse pays for them.
 
     `scope` sets cached answers apart; by default it is the run's seed, the task and the trial.
     """
     place = (config.seed, context.task_index, context.trial)
     seed, scope = cell_seed(*place), scope or "/".join(map(str, place))
-    context = replace(context, options=config.agent_options, episode_seed=seed)
-    settings = _agent_settings(config) if strategy.needs_model else None
-    if settings is not None and pool is not None:
-        roles = {
-            role: replace(settings, model=config.agent_options[option])
-            for role, option in strategy.model_options.items()
-            if option in config.agent_options
-        }
+    context = replace(context, episode_seed=seed)
+    model = _agent_model(config) if config.model else None
+    if model is not None and pool is not None:
         context = replace(
             context,
-            model=pool.model(settings, "agent", ledger, scope=scope, seed=seed),
+            model=pool.model(model, "agent", ledger, scope=scope, seed=seed),
             role_models={
-                role: pool.model(own, "agent", ledger, scope=f"{scope}/{role}", seed=seed)
-                for role, own in roles.items()
+                role: pool.model(
+                    replace(model, model=own), "agent", ledger, scope=f"{scope}/{role}", seed=seed
+                )
+                for role, own in role_models(context.settings).items()
             },
         )
     if strategy.create_model is not None:
@@ -194,11 +177,9 @@ def check_models(config: RunConfig, strategy: AgentStrategy) -> UserStrategy:
     return user_strategy
 
 
-def _agent_settings(config: RunConfig) -> ModelSettings | None:
-    if not config.model:
-        return None
+def _agent_model(config: RunConfig) -> ModelSettings:
     return ModelSettings(
-        model=config.model,
+        model=config.model or "",
         provider=config.model_provider,
         api_base=config.api_base,
         temperature=config.temperature,
@@ -207,11 +188,10 @@ def _agent_settings(config: RunConfig) -> ModelSettings | None:
     )
 
 
-def _user_settings(config: RunConfig) -> ModelSettings | None:
-    if not config.user_model:
-        return None
+def user_model(config: UserConfig) -> ModelSettings:
+    """The model of simulated users."""
     return ModelSettings(
-        model=config.user_model,
+        model=config.user_model or "",
         provider=config.user_model_provider,
         api_base=config.user_api_base,
         temperature=None,

@@ -52,9 +52,9 @@ def start_run(
         created_at=datetime.now(UTC),
         greenroom_version=__version__,
         config=config.model_dump(),
-        env=config.env,
+        env=domain.name,
         task_split=config.task_split,
-        agent_strategy=config.agent_strategy,
+        agent_strategy=context.strategy.name,
         task_indices=list(context.task_indices),
         num_trials=config.num_trials,
         pack=domain.pack.info.model_dump(),
@@ -62,7 +62,7 @@ def start_run(
         reads_script=context.strategy.reads_script,
         official_tasks=is_official(domain, config.task_split),
     )
-    stem = None if name else f"{config.agent_strategy}-{config.env}"
+    stem = None if name else f"{context.strategy.name}-{domain.name}"
     return store.runs.create(run, stem=stem), context
 
 

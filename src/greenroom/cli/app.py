@@ -1,80 +1,94 @@
-"""The `greenroom` command: its groups, and what becomes of errors."""
+"""The `greenroom` command: its commands, imported when they are called, and its errors."""
 
 from __future__ import annotations
 
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
-from typing import Annotated, cast
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
+from typer.main import get_group
 
 from greenroom import __version__
-from greenroom.cli import (
-    agents,
-    chat,
-    compare,
-    conformance,
-    data,
-    errors,
-    evals,
-    evaluators,
-    fastworkflow,
-    generate,
-    identify,
-    inspect,
-    model_server,
-    models,
-    replay,
-    run,
-    runs,
-    serve,
-    store,
-    tasks,
-    testset,
-)
-from greenroom.cli import eval as evaluation
 from greenroom.errors import GreenroomError
 
 DEBUG_VARIABLE = "GREENROOM_DEBUG"
 
+COMMANDS: Mapping[str, str] = {
+    "run": "Let an agent play tasks and report how many it solves, and how reliably.",
+    "resume": "Go on with a run that was interrupted: only what has no result yet is played.",
+    "compare": "Compare runs with the first of them, task by task, and say what that proves.",
+    "errors": "Break the failures of a run down by kind, and explain each with its evidence.",
+    "identify": "Have a model judge the failures of a run: whose fault, and "
+    "what the agent did wrong.",
+    "serve": "Serve workflows over HTTP until Ctrl-C.",
+    "inspect": "Show what a workflow is: whether it chats and what told so, "
+    "what it takes, how to call it.",
+    "chat": "Talk to a workflow: answers come as they are written, and tool calls are shown.",
+    "eval": "Evaluate a workflow over a test set: call it with every row, and score what it says.",
+    "replay": "Play recorded episodes again: exit status 1 if a reward is not the recorded one.",
+    "conformance": "Play traces recorded from Tau Bench and compare everything; "
+    "exit status 1 if any differs.",
+    "generate": "Make a fresh world with tasks, to measure on data that no model has seen.",
+    "model-server": "Serve scripted agents and users as a language model that "
+    "speaks OpenAI's protocol.",
+    "runs": "List, show, export and delete runs.",
+    "tasks": "List, show and check tasks.",
+    "agents": "List the agents that can play.",
+    "models": "Fetch and list models that run on this machine.",
+    "fastworkflow": "Train the intent models of FastWorkflow workflows, and list them.",
+    "data": "Fetch, import and list packs: the data of domains.",
+    "store": "Look at the store of runs, and back it up.",
+    "testset": "Import, show, export and change test sets; every change makes a version.",
+    "evaluators": "List the evaluators that score outputs.",
+    "evals": "List, show, resume, export and delete evaluations.",
+}
+"""Each command with its summary: the first line of its own help."""
+
+_MODULES = {"resume": "run"}
+"""The module of a command, where it is not called after it."""
+
+
+class LazyGroup(TyperGroup):
+    """A group whose commands are imported when they are called."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {
+            name: TyperCommand(name, help=summary) for name, summary in COMMANDS.items()
+        }
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, load_command(str(name)), rest
+
+
+def load_command(name: str) -> TyperCommand | TyperGroup:
+    """The command of that name, with everything below it."""
+    module = import_module(f"greenroom.cli.{_MODULES.get(name, name.replace('-', '_'))}")
+    group = getattr(module, "app", None)
+    if isinstance(group, typer.Typer):
+        found = get_group(group)
+        found.name = name
+        return found
+    holder = typer.Typer()
+    module.register(holder)
+    return cast("TyperCommand", get_group(holder).commands[name])
+
+
 app = typer.Typer(
     name="greenroom",
+    cls=LazyGroup,
     help="Rehearse conversational workflows with simulated users, and measure them.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for module in (
-    run,
-    compare,
-    errors,
-    identify,
-    serve,
-    inspect,
-    chat,
-    evaluation,
-    replay,
-    conformance,
-    generate,
-    model_server,
-):
-    module.register(app)
-for name, group in (
-    ("runs", runs.app),
-    ("tasks", tasks.app),
-    ("agents", agents.app),
-    ("models", models.app),
-    ("fastworkflow", fastworkflow.app),
-    ("data", data.app),
-    ("store", store.app),
-    ("testset", testset.app),
-    ("evaluators", evaluators.app),
-    ("evals", evals.app),
-):
-    app.add_typer(group, name=name)
 
 
 def _show_version(wanted: bool) -> None:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from asyncio import Runner
 
     from greenroom.store import TestSetVersion
-    from greenroom.workflows.call.calls import Answer, Event
-    from greenroom.workflows.call.conversation import Conversation
+    from greenroom.workflows.call.chat_session import ChatSession
+    from greenroom.workflows.calls import Answer, Event
 
 HELP = """\
 /save TESTSET  keep the conversation as a row of a test set
@@ -49,7 +49,9 @@ def chat(
     ] = None,
     param: Annotated[
         list[str] | None,
-        typer.Option("--param", help="A parameter that differs.", metavar="NAME=VALUE"),
+        typer.Option(
+            "--parameter", "--param", help="A parameter that differs.", metavar="NAME=VALUE"
+        ),
     ] = None,
     session: Annotated[
         str | None, typer.Option("--session", help="Go on with the session of this id.")
@@ -64,17 +66,17 @@ def chat(
     """
     import asyncio
 
-    from greenroom.workflows.call.conversation import Conversation, new_session
+    from greenroom.workflows.call.chat_session import ChatSession, new_session
     from greenroom.workflows.call.opening import open_target
 
     with asyncio.Runner() as runner:
         target = runner.run(open_target(workflow, model=model))
         try:
             schemas = target.profile.schemas
-            conversation = Conversation(
+            conversation = ChatSession(
                 target,
                 inputs=parse_pairs("--input", inputs or [], schemas.inputs),
-                parameters=parse_pairs("--param", param or [], schemas.parameters) or None,
+                parameters=parse_pairs("--parameter", param or [], schemas.parameters) or None,
                 session_id=session or new_session(),
             )
             talk = _Talk(conversation, Screen(target.profile.name, silent=json), runner)
@@ -91,7 +93,7 @@ def chat(
 class _Talk:
     """Takes turns: what is typed goes to the workflow, what it answers to the screen."""
 
-    def __init__(self, conversation: Conversation, screen: Screen, runner: Runner) -> None:
+    def __init__(self, conversation: ChatSession, screen: Screen, runner: Runner) -> None:
         self._conversation = conversation
         self._screen = screen
         self._runner = runner
@@ -200,7 +202,7 @@ class _Talk:
             self._screen.note(f"Kept as row {version.row_count} of {version}.")
 
 
-def _kept(conversation: Conversation, test_set: str) -> TestSetVersion:
+def _kept(conversation: ChatSession, test_set: str) -> TestSetVersion:
     """The last turn as a row: what was sent, and what is expected from now on."""
     from greenroom.errors import UnknownName
     from greenroom.evaluation.test_sets import EXPECTED_COLUMNS, add_rows, column_roles
@@ -219,7 +221,7 @@ def _kept(conversation: Conversation, test_set: str) -> TestSetVersion:
     )
 
 
-def _facts(conversation: Conversation) -> dict[str, Any]:
+def _facts(conversation: ChatSession) -> dict[str, Any]:
     return {
         "session_id": conversation.session_id,
         "messages": conversation.messages,

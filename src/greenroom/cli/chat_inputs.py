@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from greenroom.errors import InputError
 
 if TYPE_CHECKING:
-    from greenroom.workflows.call.calls import Profile
+    from greenroom.workflows.calls import Profile
 
 
 def parse_pairs(option: str, pairs: Sequence[str], schema: Any) -> dict[str, Any]:
@@ -17,9 +17,9 @@ def parse_pairs(option: str, pairs: Sequence[str], schema: Any) -> dict[str, Any
 
     Where the schema says nothing, what is JSON counts as JSON and the rest as text.
     """
-    from greenroom.util.json_values import mapping
+    from greenroom.util.json_values import as_dict
 
-    properties = mapping(mapping(schema).get("properties"))
+    properties = as_dict(as_dict(schema).get("properties"))
     values: dict[str, Any] = {}
     for pair in pairs:
         name, separator, text = pair.partition("=")

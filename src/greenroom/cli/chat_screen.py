@@ -15,7 +15,7 @@ from greenroom.cli.output import console
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from greenroom.workflows.call.calls import Answer, Event
+    from greenroom.workflows.calls import Answer, Event
 
 _LONGEST_RESULT = 300
 
@@ -93,14 +93,14 @@ class Screen:
 
     def _message(self, message: Any) -> None:
         from greenroom.messages import is_message, text_of
-        from greenroom.util.json_values import listing, mapping
+        from greenroom.util.json_values import as_dict, as_list
 
         streamed, self._streamed = self._streamed, ""
         if not is_message(message):
             self._text(json.dumps(message, ensure_ascii=False))
             self._end_line()
             return
-        fields = mapping(message)
+        fields = as_dict(message)
         text = text_of(fields.get("content")) or text_of(fields.get("refusal"))
         if fields["role"] == "tool":
             self._tool_result(str(fields.get("tool_call_id")), text)
@@ -109,8 +109,8 @@ class Screen:
                 self._end_line()
                 self._text(text)
             self._end_line()
-            for call in map(mapping, listing(fields.get("tool_calls"))):
-                function = mapping(call.get("function"))
+            for call in map(as_dict, as_list(fields.get("tool_calls"))):
+                function = as_dict(call.get("function"))
                 named = {"id": call.get("id"), "name": function.get("name")}
                 self._tool_call(named | {"input": function.get("arguments")})
 

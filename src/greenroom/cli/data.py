@@ -19,14 +19,14 @@ def list_packs(json: Json = False) -> None:
     from rich.table import Table
 
     from greenroom.domains.packs import Pack, load_pack
-    from greenroom.domains.plugins import domain_names, find_plugin
+    from greenroom.domains.plugins import domain_names, find_pack, find_plugin
     from greenroom.util.caches import pack_cache, pulled_packs
 
     packs: list[tuple[str, Pack]] = []
     for name in domain_names():
-        builtin = find_plugin(name).builtin_pack
-        if builtin is not None:
-            packs.append(("(default)", builtin()))
+        plugin = find_plugin(name)
+        if plugin.builtin_pack is not None:
+            packs.append(("(default)", find_pack(plugin)))
     for pulled in pulled_packs():
         directory = pack_cache() / pulled
         packs.extend(

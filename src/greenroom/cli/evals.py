@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from greenroom.cli.config_options import takes
 from greenroom.cli.evaluating import run_and_report
-from greenroom.cli.model_options import MaxCost, MaxTokensTotal
 from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json
 from greenroom.cli.reporting import (
@@ -30,6 +30,7 @@ from greenroom.cli.reporting import (
     write,
 )
 from greenroom.errors import InputError
+from greenroom.evaluation.config import EvaluationConfig
 
 if TYPE_CHECKING:
     from greenroom.store import EvaluationRecord, Store
@@ -130,10 +131,10 @@ def report(
 
 
 @app.command()
+@takes(EvaluationConfig, on_resume=True)
 def resume(
+    fields: dict[str, Any],
     evaluation: Evaluation,
-    max_cost: MaxCost = None,
-    max_tokens_total: MaxTokensTotal = None,
     junit: JUnit = None,
     json: Json = False,
 ) -> None:
@@ -144,9 +145,7 @@ def resume(
     from greenroom.store import open_store
 
     store = open_store()
-    limits = {"max_cost": max_cost, "max_tokens_total": max_tokens_total}
-    changes = {name: value for name, value in limits.items() if value is not None}
-    record, prepared = anyio.run(lambda: reopen_evaluation(store, evaluation, changes))
+    record, prepared = anyio.run(lambda: reopen_evaluation(store, evaluation, fields))
     run_and_report(store, record, prepared, Outcome(junit=junit, json=json))
 
 

@@ -6,11 +6,14 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from greenroom.cli.options import Env, Json
+from greenroom.benchmark.config import RunConfig
+from greenroom.cli.config_options import takes
+from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json
 
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ app = typer.Typer(
 )
 
 WorkflowPath = Annotated[
-    str | None,
+    Path | None,
     typer.Option(
         "--workflow-path",
         help="The folder of a FastWorkflow workflow; by default the one for --env.",
@@ -31,8 +34,9 @@ WorkflowPath = Annotated[
 
 
 @app.command()
+@takes(RunConfig, only=("env",))
 def train(
-    env: Env = "retail",
+    fields: dict[str, Any],
     workflow_path: WorkflowPath = None,
     tiny_model: Annotated[
         str | None,
@@ -94,7 +98,7 @@ def train(
         threads=threads,
     )
     with _progress() as report:
-        workflow = find_workflow(env, workflow_path)
+        workflow = find_workflow(fields["env"], workflow_path)
         result = train_models(workflow, settings, force=force, report=report)
     if json:
         print_json(_row(result))

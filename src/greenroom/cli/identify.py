@@ -6,17 +6,18 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from greenroom.cli import model_options as models
+from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json
 from greenroom.cli.working import Watcher, work
+from greenroom.judging.config import JudgingConfig
+from greenroom.options import checked
 
 if TYPE_CHECKING:
-    from greenroom.judging import JudgingConfig
     from greenroom.store import JudgementRecord, JudgingRecord, RunRecord, Store
 
 
@@ -25,39 +26,18 @@ def register(app: typer.Typer) -> None:
     app.command()(identify)
 
 
+@takes(JudgingConfig, without=("gates", "strict", "seed", "max_retries"))
 def identify(
+    fields: dict[str, Any],
     target: Annotated[
         str,
         typer.Argument(
             help="The name or id of a run, or a Tau Bench result file.", metavar="RUN|FILE"
         ),
     ],
-    judge_model: Annotated[str, typer.Option("--judge-model", help="The model that judges.")],
-    judge_model_provider: Annotated[
-        str | None,
-        typer.Option(
-            "--judge-model-provider",
-            help="Its provider; 'local' for a model that runs on this machine.",
-        ),
-    ] = None,
-    judge_api_base: Annotated[
-        str | None,
-        typer.Option("--judge-api-base", help="The address of a server, up to /v1.", metavar="URL"),
-    ] = None,
     env: Annotated[
         str, typer.Option("--env", help="The domain of a result file: it tells which tools write.")
     ] = "retail",
-    max_concurrency: Annotated[
-        int, typer.Option("--max-concurrency", help="How many episodes at a time.", min=1)
-    ] = 4,
-    max_failures: Annotated[
-        int | None,
-        typer.Option("--max-failures", help="Judge no more than this many failures.", min=1),
-    ] = None,
-    cache: models.Cache = False,
-    prices: models.PricesFile = None,
-    max_cost: models.MaxCost = None,
-    max_tokens_total: models.MaxTokensTotal = None,
     examples: Annotated[
         int, typer.Option("--examples", help="How many judgements to show in full.", min=0)
     ] = 10,
@@ -71,23 +51,13 @@ def identify(
     The judgements of a run are kept with it, each as soon as it is there; those that this judge
     gave before are not asked for again.
     """
-    from greenroom.judging import JudgingConfig, failed_episodes, start_judging, summarise
+    from greenroom.judging import failed_episodes, start_judging, summarise
 
-    config = JudgingConfig(
-        judge_model=judge_model,
-        judge_model_provider=judge_model_provider,
-        judge_api_base=judge_api_base,
-        max_concurrency=max_concurrency,
-        max_failures=max_failures,
-        cache=cache,
-        prices=prices,
-        max_cost=max_cost,
-        max_tokens_total=max_tokens_total,
-    )
+    config = checked(JudgingConfig, fields)
     with _opened(target, env) as (store, run):
         episodes = list(store.runs.results(run.id))
         failures = failed_episodes(episodes)
-        wanted = {episode.key for episode in failures[:max_failures]}
+        wanted = {episode.key for episode in failures[: config.max_failures]}
         judgements: list[JudgementRecord] = []
         if wanted:
             judging = start_judging(store, run, config, again=again)

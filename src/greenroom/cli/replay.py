@@ -8,7 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from greenroom.cli.options import Data, Env, Json, Split
+from greenroom.benchmark.config import RunConfig, check_config
+from greenroom.cli.config_options import takes
+from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json, progress
 
 
@@ -17,11 +19,10 @@ def register(app: typer.Typer) -> None:
     app.command()(replay)
 
 
+@takes(RunConfig, only=("env", "env_options", "data", "task_split"))
 def replay(
+    fields: dict[str, Any],
     file: Annotated[Path, typer.Argument(help="A Tau Bench result file.")],
-    env: Env = "retail",
-    data: Data = None,
-    task_split: Split = "test",
     json: Json = False,
 ) -> None:
     """Play recorded episodes again: exit status 1 if a reward is not the recorded one."""
@@ -30,11 +31,12 @@ def replay(
     from greenroom.benchmark.replay import ReplayedEpisode, replay_recordings
     from greenroom.domains.domain import load_domain
 
-    domain = load_domain(env, data)
+    config = check_config(fields)
+    domain = load_domain(config.env, config.data, config.env_options)
     recordings = load_recordings(file)
     episodes: list[ReplayedEpisode] = []
     with progress("Episodes", len(recordings), shown=not json) as advance:
-        for episode in replay_recordings(domain, recordings, split=task_split):
+        for episode in replay_recordings(domain, recordings, split=config.task_split):
             episodes.append(episode)
             advance("")
     trials: defaultdict[int, list[bool]] = defaultdict(list)

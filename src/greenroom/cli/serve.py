@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from greenroom.cli import model_options as models
-from greenroom.cli.options import AgentOptions, Data, Env, parse_agent_options
+from greenroom.benchmark.config import RunConfig
+from greenroom.cli.config_options import ServedAgentCommand, takes
 
 if TYPE_CHECKING:
-    from greenroom.benchmark.conversing import AgentSessions
+    from greenroom.benchmark.sessions import AgentSessions
     from greenroom.workflows import Workflow
 
 _MEGABYTE = 1 << 20
@@ -22,10 +22,26 @@ _SECONDS_TO_END = 0.5
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("serve")(serve)
+    app.command("serve", cls=ServedAgentCommand)(serve)
 
 
+@takes(
+    RunConfig,
+    only=(
+        "agent_options",
+        "env",
+        "env_options",
+        "data",
+        "model",
+        "model_provider",
+        "api_base",
+        "temperature",
+        "max_num_steps",
+    ),
+    defaults={"max_num_steps": 200},
+)
 def serve(
+    fields: dict[str, Any],
     workflows: Annotated[
         list[str] | None,
         typer.Argument(
@@ -41,16 +57,6 @@ def serve(
             "... Every session has a world of its own.",
         ),
     ] = None,
-    agent_option: AgentOptions = None,
-    env: Env = "retail",
-    data: Data = None,
-    model: models.Model = None,
-    model_provider: models.ModelProvider = None,
-    api_base: models.ApiBase = None,
-    temperature: models.Temperature = 0.0,
-    max_num_steps: Annotated[
-        int, typer.Option("--max-num-steps", help="Steps that an agent may take in a session.")
-    ] = 200,
     host: Annotated[
         str, typer.Option("--host", help="Where to listen; beyond this machine it needs a token.")
     ] = "127.0.0.1",
@@ -90,18 +96,7 @@ def serve(
     found = load_workflows(*workflows) if workflows else []
     sessions: list[AgentSessions] = []
     if agent is not None:
-        fields = {
-            "agent_strategy": agent,
-            "agent_options": parse_agent_options(agent_option or []),
-            "env": env,
-            "data": data,
-            "model": model,
-            "model_provider": model_provider,
-            "api_base": api_base,
-            "temperature": temperature,
-            "max_num_steps": max_num_steps,
-        }
-        sessions.append(_sessions(fields))
+        sessions.append(_sessions(fields | {"agent_strategy": agent}))
         found.append(sessions[0].workflow())
     if not found:
         raise InputError("Name a workflow, as in app.py:name, or an agent by --agent.")
@@ -140,7 +135,7 @@ def _leave_behind_what_runs() -> None:
 def _sessions(fields: dict[str, Any]) -> AgentSessions:
     from greenroom.benchmark import check_config
     from greenroom.benchmark.context import prepare_run
-    from greenroom.benchmark.conversing import AgentSessions
+    from greenroom.benchmark.sessions import AgentSessions
 
     return AgentSessions(prepare_run(check_config(fields)))
 

@@ -7,39 +7,29 @@ from typing import Annotated, Any
 
 import typer
 
-from greenroom.cli.options import (
-    Data,
-    EndIndex,
-    Env,
-    Json,
-    ListOptionsCommand,
-    Split,
-    StartIndex,
-    TaskIds,
-    chosen_tasks,
-)
+from greenroom.benchmark.config import RunConfig, check_config
+from greenroom.cli.config_options import takes
+from greenroom.cli.options import Json, ListOptionsCommand, chosen_tasks
 from greenroom.cli.output import console, print_json
 
 app = typer.Typer(help="List, show and check tasks.", no_args_is_help=True)
 
+WORLD = ("env", "env_options", "data", "task_split")
+TASKS = (*WORLD, "task_ids", "start_index", "end_index")
+
 
 @app.command("list", cls=ListOptionsCommand)
-def list_tasks(
-    env: Env = "retail",
-    data: Data = None,
-    task_split: Split = "test",
-    task_ids: TaskIds = None,
-    start_index: StartIndex = 0,
-    end_index: EndIndex = -1,
-    json: Json = False,
-) -> None:
+@takes(RunConfig, only=TASKS)
+def list_tasks(fields: dict[str, Any], json: Json = False) -> None:
     """List the tasks of a split."""
     from rich.table import Table
 
     from greenroom.domains.domain import load_domain
 
-    domain = load_domain(env, data)
-    indices = chosen_tasks(domain, task_split, task_ids, start_index, end_index)
+    config = check_config(fields)
+    task_split = config.task_split
+    domain = load_domain(config.env, config.data, config.env_options)
+    indices = chosen_tasks(domain, config)
     tasks = [(index, domain.task(index, task_split)) for index in indices]
     if json:
         print_json([{"task_id": index} | task.to_json() for index, task in tasks])
@@ -61,17 +51,18 @@ def list_tasks(
 
 
 @app.command()
+@takes(RunConfig, only=WORLD)
 def show(
+    fields: dict[str, Any],
     task_id: Annotated[int, typer.Argument(help="The task's place in its split, from 0.")],
-    env: Env = "retail",
-    data: Data = None,
-    task_split: Split = "test",
     json: Json = False,
 ) -> None:
     """Show a task: its instruction, ground truth and outputs, and what they change."""
     from greenroom.domains.domain import load_domain
 
-    domain = load_domain(env, data)
+    config = check_config(fields)
+    task_split = config.task_split
+    domain = load_domain(config.env, config.data, config.env_options)
     task = domain.task(task_id, task_split)
     truth = domain.ground_truth(task_id, task_split)
     changed = [f"{place.table}[{place.id}]" for place in truth.changes]
@@ -96,21 +87,16 @@ def show(
 
 
 @app.command(cls=ListOptionsCommand)
-def validate(
-    env: Env = "retail",
-    data: Data = None,
-    task_split: Split = "test",
-    task_ids: TaskIds = None,
-    start_index: StartIndex = 0,
-    end_index: EndIndex = -1,
-    json: Json = False,
-) -> None:
+@takes(RunConfig, only=TASKS)
+def validate(fields: dict[str, Any], json: Json = False) -> None:
     """Check that tasks can be measured with; the exit status is 1 if one cannot."""
     from greenroom.domains.domain import load_domain
     from greenroom.domains.validation import validate_tasks
 
-    domain = load_domain(env, data)
-    indices = chosen_tasks(domain, task_split, task_ids, start_index, end_index)
+    config = check_config(fields)
+    task_split = config.task_split
+    domain = load_domain(config.env, config.data, config.env_options)
+    indices = chosen_tasks(domain, config)
     problems = validate_tasks(domain, task_split, indices)
     faulty = {problem.task_index for problem in problems}
     unscored = sum(domain.task(index, task_split).unscored_count for index in indices)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from greenroom.domains.actions import RESPOND, Action
 from greenroom.domains.packs import DEFAULT_SPLIT, Pack
@@ -13,7 +13,7 @@ from greenroom.domains.world import Changes, World
 from greenroom.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from greenroom.domains.tasks import Task
@@ -71,9 +71,13 @@ class Domain:
         """What an agent has to go by, in words."""
         return self.pack.policy
 
-    @cached_property
+    @property
     def tool_infos(self) -> list[ToolInfo]:
         """The tools' schemas: the pack's own descriptions where it has them."""
+        return self._tool_infos
+
+    @cached_property
+    def _tool_infos(self) -> list[ToolInfo]:
         return list(self.pack.tool_infos) or self.tools.infos
 
     def tasks(self, split: str = DEFAULT_SPLIT) -> tuple[Task, ...]:
@@ -126,7 +130,9 @@ class Domain:
         return GroundTruth(world, tuple(failures))
 
 
-def load_domain(name: str, data: Path | str | None = None) -> Domain:
+def load_domain(
+    name: str, data: Path | str | None = None, settings: Mapping[str, Any] | None = None
+) -> Domain:
     """A domain with its data: a pack directory, a pulled pack's name, or what it ships with."""
     plugin = find_plugin(name)
-    return Domain(plugin.tools, find_pack(plugin, data))
+    return Domain(plugin.tools, find_pack(plugin, data, plugin.check(settings)))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
 
 from greenroom.domains.packs import Pack, load_pack
 from greenroom.errors import DataError
+from greenroom.options import Settings, check_settings
 from greenroom.registry import Registry
 from greenroom.util.caches import pulled_pack
 
@@ -25,7 +28,15 @@ class DomainPlugin:
 
     name: str
     tools: Toolset
-    builtin_pack: Callable[[], Pack] | None = None
+    builtin_pack: Callable[..., Pack] | None = None
+    """Makes the data that it ships with; it gets the settings if the domain declares any."""
+    settings: type[BaseModel] = Settings
+    """The settings that the domain takes."""
+
+    def check(self, given: Mapping[str, Any] | BaseModel | None = None) -> BaseModel:
+        """The settings for the domain; raises InputError for what is wrong."""
+        owner = f"the {self.name} domain"
+        return check_settings(owner, self.settings, given, option="--env-option ")
 
 
 _REGISTRY = Registry(ENTRY_POINTS, DomainPlugin, "env")
@@ -37,11 +48,13 @@ def domain_names() -> list[str]:
 
 
 def find_plugin(name: str) -> DomainPlugin:
-    """The domain of that name."""
+    """The domain of that name, or the one that `file.py:name` or `module:name` means."""
     return _REGISTRY.load(name)
 
 
-def find_pack(plugin: DomainPlugin, data: Path | str | None = None) -> Pack:
+def find_pack(
+    plugin: DomainPlugin, data: Path | str | None = None, settings: BaseModel | None = None
+) -> Pack:
     """The data to use: a directory, the name of a pulled pack, or what the domain ships with."""
     if data is not None:
         directory = Path(data)
@@ -51,4 +64,5 @@ def find_pack(plugin: DomainPlugin, data: Path | str | None = None) -> Pack:
             f"The {plugin.name} domain ships without data: pass --data DIR (or set "
             f"{DATA_VARIABLE}), or run 'greenroom data pull tau2' and pass --data tau2."
         )
-    return plugin.builtin_pack()
+    takes_settings = plugin.settings is not Settings
+    return plugin.builtin_pack(*([plugin.check(settings)] if takes_settings else []))

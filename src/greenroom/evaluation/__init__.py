@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from greenroom.evaluation.evaluators import (
-    Case,
-    Evaluator,
-    EvaluatorKind,
-    Score,
-    evaluator_names,
-    load_kind,
-    make_evaluator,
-    make_evaluators,
-)
-from greenroom.evaluation.test_sets import (
-    Roles,
-    add_rows,
-    column_roles,
-    export_file,
-    find_version,
-    import_file,
-    read_rows,
-    row_expected,
-    row_inputs,
-)
+from greenroom.util.imports import later
 
 if TYPE_CHECKING:
     from greenroom.evaluation.config import EvaluationConfig, check_evaluation_config
     from greenroom.evaluation.context import EvaluationContext
+    from greenroom.evaluation.evaluators import (
+        Case,
+        Evaluator,
+        EvaluatorKind,
+        Score,
+        evaluator_names,
+        load_kind,
+        make_evaluator,
+        make_evaluators,
+    )
     from greenroom.evaluation.results import Evaluated, evaluate, evaluate_async
     from greenroom.evaluation.running import run_evaluation
     from greenroom.evaluation.runs import (
@@ -38,28 +27,52 @@ if TYPE_CHECKING:
         reopen_evaluation,
         start_evaluation,
     )
+    from greenroom.evaluation.test_sets import (
+        Roles,
+        add_rows,
+        column_roles,
+        export_file,
+        find_version,
+        import_file,
+        read_rows,
+        row_expected,
+        row_inputs,
+    )
 
-_LATER = {
-    "EvaluationConfig": "config",
-    "check_evaluation_config": "config",
-    "EvaluationContext": "context",
-    "Evaluated": "results",
-    "evaluate": "results",
-    "evaluate_async": "results",
-    "run_evaluation": "running",
-    "find_test_set": "runs",
-    "open_workflow": "runs",
-    "reopen_evaluation": "runs",
-    "start_evaluation": "runs",
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Who only reads a test set need not wait for what it takes to run an evaluation.
-    if name in _LATER:
-        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
+# Who only reads options or a test set need not wait for what it takes to run an evaluation.
+__getattr__ = later(
+    __name__,
+    {
+        "EvaluationConfig": "config",
+        "check_evaluation_config": "config",
+        "Case": "evaluators",
+        "Evaluator": "evaluators",
+        "EvaluatorKind": "evaluators",
+        "Score": "evaluators",
+        "evaluator_names": "evaluators",
+        "load_kind": "evaluators",
+        "make_evaluator": "evaluators",
+        "make_evaluators": "evaluators",
+        "Evaluated": "results",
+        "evaluate": "results",
+        "evaluate_async": "results",
+        "run_evaluation": "running",
+        "EvaluationContext": "context",
+        "find_test_set": "runs",
+        "open_workflow": "runs",
+        "reopen_evaluation": "runs",
+        "start_evaluation": "runs",
+        "Roles": "test_sets",
+        "add_rows": "test_sets",
+        "column_roles": "test_sets",
+        "export_file": "test_sets",
+        "find_version": "test_sets",
+        "import_file": "test_sets",
+        "read_rows": "test_sets",
+        "row_expected": "test_sets",
+        "row_inputs": "test_sets",
+    },
+)
 
 __all__ = [
     "Case",

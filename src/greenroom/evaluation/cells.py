@@ -19,8 +19,8 @@ from greenroom.evaluation.simulated import Talk
 from greenroom.models import Budget, BudgetExhausted, Completion, Ledger
 from greenroom.store import NO_RESULT, CellKey, ResultRecord, ScoreRecord, total_cost
 from greenroom.trials import Attempted, cell_seed
-from greenroom.workflows.call.calls import Answer, Call, CallError, WorkflowUnavailable
-from greenroom.workflows.call.conversation import new_session
+from greenroom.workflows.call.chat_session import new_session
+from greenroom.workflows.calls import Answer, Call, CallError, WorkflowUnavailable
 from greenroom.workflows.declare.outputs import NotJson, json_value
 
 _FORBIDDEN = (401, 403)

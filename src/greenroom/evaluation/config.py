@@ -1,80 +1,71 @@
-"""What an evaluation is to be: checked before anything is called."""
+"""The configuration of an evaluation: the source of its options."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
-from greenroom.errors import InputError
+from greenroom.config import JudgeConfig, Seconds, UserConfig, WorkConfig
+from greenroom.options import Count, Flag, Pairs, checked
 
-Count = Annotated[int, Field(ge=1)]
-Treatment = Literal["chat", "completion"]
-
-_FLAGS = {"treat_as": "as", "said": "message", "workflow_model": "model", "row_limit": "rows"}
+Column = Flag(metavar="COLUMN")
 
 
-class EvaluationConfig(BaseModel):
-    """The configuration of an evaluation. Everything in it is kept with the evaluation."""
+class EvaluationConfig(JudgeConfig, UserConfig, WorkConfig):
+    """The configuration of an evaluation. All of it is kept with the evaluation."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    former_names: ClassVar[Mapping[str, str]] = {
+        "inputs": "input_columns",
+        "row_limit": "rows",
+        "said": "message",
+        "workflow_model": "model",
+    }
 
-    workflow: str
-    """An address, or app.py:name."""
-    workflow_model: str | None = None
-    """Which of an OpenAI-compatible server's models it is."""
-    test_set: str
-    """NAME, NAME@VERSION, or a file."""
-    evaluators: list[str | dict[str, Any]]
-    treat_as: Treatment | None = None
-    parameters: dict[str, Any] | None = None
-    """What differs from the workflow's own configuration."""
-    expected: str | None = None
-    inputs: list[str] | None = None
-    said: str | None = None
-    """The column with what the user says."""
-    row_limit: Count | None = None
-    repeats: Count = 1
-    max_concurrency: Count = 10
-    max_retries: Annotated[int, Field(ge=0)] = 2
-    """How often a call without an answer is made again."""
-    timeout: Annotated[float, Field(gt=0)] = 120.0
-    """Seconds that the workflow has for an answer."""
-    max_turns: Count = 10
-    """Of a simulated conversation."""
-    seed: int = 10
-    user_strategy: str | None = None
-    user_model: str | None = None
-    user_model_provider: str | None = None
-    user_api_base: str | None = None
-    judge_model: str | None = None
-    judge_model_provider: str | None = None
-    judge_api_base: str | None = None
-    transport: Literal["auto", "litellm"] = "auto"
-    model_timeout: Annotated[float, Field(gt=0)] = 120.0
-    model_retries: Annotated[int, Field(ge=0)] = 3
-    cache: bool = False
-    prices: str | None = None
-    max_cost: Annotated[float, Field(gt=0)] | None = None
-    max_tokens_total: Count | None = None
-    gates: list[str] = Field(default_factory=list[str])
-    strict: bool = False
-    """Gates look at plain figures, and not at intervals."""
-
-    @property
-    def user(self) -> str:
-        """The strategy of simulated users."""
-        return self.user_strategy or ("llm" if self.user_model else "scripted")
+    workflow: Annotated[str, Flag(positional=True, metavar="URL|FILE[:NAME]")] = Field(
+        description="An address, such as http://localhost:8000 or http://localhost:8000/v1#model, "
+        "or a file: app.py, or app.py:name for one of its workflows."
+    )
+    test_set: Annotated[str, Flag(positional=True, metavar="TESTSET[@VERSION]|FILE")] = Field(
+        description="A test set in the store, or a CSV, JSON or JSON Lines file, which is imported."
+    )
+    model: str | None = Field(
+        default=None, description="Which of an OpenAI-compatible server's models is meant."
+    )
+    evaluators: Annotated[list[str | dict[str, Any]], Flag(also=("-e",), metavar="EVALUATOR")] = (
+        Field(
+            default_factory=list[str | dict[str, Any]],
+            description="How outputs are scored: NAME, NAME:SETTING=VALUE,..., ALIAS=NAME:... or "
+            "file.py:function; may be given several times.",
+        )
+    )
+    repeats: Count = Field(default=1, description="How often each row is given.")
+    rows: Count | None = Field(default=None, description="Only so many rows, the first ones.")
+    timeout: Seconds = Field(
+        default=120.0, description="Seconds that the workflow has for an answer."
+    )
+    treat_as: Annotated[Literal["chat", "completion"] | None, Flag(also=("--as",))] = Field(
+        default=None,
+        description="completion: a chat workflow gets one message, and its text is the output. "
+        "chat: the workflow chats, whatever it says of itself.",
+    )
+    parameters: Annotated[Pairs | None, Flag(also=("--param",), metavar="NAME=VALUE")] = Field(
+        default=None, description="A parameter of the workflow that differs."
+    )
+    message: Annotated[str | None, Column] = Field(
+        default=None, description="The column with what the user says."
+    )
+    expected: Annotated[str | None, Column] = Field(
+        default=None, description="The column with what is expected."
+    )
+    input_columns: Annotated[list[str] | None, Column] = Field(
+        default=None,
+        description="A column that the workflow gets; by default all but the expected output.",
+    )
+    max_turns: Count = Field(default=10, description="Turns that a simulated user may talk.")
 
 
 def check_evaluation_config(fields: Mapping[str, Any]) -> EvaluationConfig:
-    """A configuration from what a person gave; what will not do is told in a line."""
-    try:
-        return EvaluationConfig.model_validate(dict(fields))
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = str(first["loc"][0])
-        name = _FLAGS.get(field, field).replace("_", "-")
-        message = first["msg"].removeprefix("Input should be ")
-        raise InputError(f"--{name} should be {message}, not {first['input']!r}.") from error
+    """A configuration from what a person gave; what is wrong is told in a line."""
+    return checked(EvaluationConfig, fields)

@@ -15,10 +15,11 @@ from greenroom.evaluation.evaluators import Evaluator, make_evaluators
 from greenroom.evaluation.row_calls import RowPlan
 from greenroom.evaluation.simulated import Brief
 from greenroom.models import Ledger, ModelSettings
-from greenroom.models.pool import ModelPool, open_pool
+from greenroom.models.pool import ModelPool
 from greenroom.store import EvaluationRecord, TestSetVersion, Usage
+from greenroom.trials import open_models
 from greenroom.users import UserContext, UserStrategy, find_user_strategy
-from greenroom.workflows.call.calls import Target
+from greenroom.workflows.calls import Target
 
 
 @dataclass(frozen=True)
@@ -51,20 +52,7 @@ class EvaluationContext:
 
         `used` is what the evaluation has used before; it counts towards the budget.
         """
-        config = self.config
-        pool = open_pool(
-            max_cost=config.max_cost,
-            max_tokens_total=config.max_tokens_total,
-            prices=config.prices,
-            cache=config.cache,
-            transport=config.transport,
-            model_timeout=config.model_timeout,
-            model_retries=config.model_retries,
-            max_concurrency=config.max_concurrency,
-            spent_cost=sum(usage.cost or 0.0 for usage in used),
-            spent_tokens=sum(usage.tokens for usage in used),
-        )
-        async with pool:
+        async with open_models(self.config, used) as pool:
             evaluators = make_evaluators(evaluation.evaluators, models=pool.client)
             try:
                 yield replace(self, pool=pool, evaluators=evaluators)
@@ -86,7 +74,7 @@ class EvaluationContext:
                 temperature=None,
             )
             model = self.pool.model(settings, "user", ledger, scope=scope, seed=seed)
-        return strategy.create(UserContext(model=model, seed=seed))
+        return strategy.create(UserContext(model, seed, strategy.check(config.user_options)))
 
     def instruction(self, brief: Brief) -> str:
         """What the user is told; a user that only recites gets the goal alone."""
@@ -97,7 +85,7 @@ class EvaluationContext:
 
 def find_user(config: EvaluationConfig) -> UserStrategy:
     """The strategy of simulated users; raises where it needs a model and none is named."""
-    strategy = find_user_strategy(config.user)
+    strategy = find_user_strategy(config.user_strategy)
     if strategy.needs_model and not config.user_model:
         raise InputError(
             f"The {strategy.name} user asks a language model: name it by --user-model."

@@ -16,10 +16,10 @@ from greenroom.evaluation.simulated import Brief, read_brief
 from greenroom.evaluation.test_sets import Roles, column_roles, row_expected
 from greenroom.messages import is_message, last_assistant_message, messages_of, text_of
 from greenroom.store import ColumnKind, ColumnRecord, chat_of, decoded
-from greenroom.util.json_values import listing, mapping
+from greenroom.util.json_values import as_dict, as_list
 from greenroom.util.raw_json import raw_text, raw_value
-from greenroom.workflows.call.calls import Profile
 from greenroom.workflows.call.examples import kind_of
+from greenroom.workflows.calls import Profile
 
 MESSAGES = "messages"
 GOAL = "goal"
@@ -127,11 +127,11 @@ def plan_rows(
     roles = column_roles(list(kinds), expected=expected, inputs=inputs)
     if said is not None and said not in kinds:
         raise UnknownName("column", said, kinds)
-    schema = mapping(profile.schemas.inputs)
+    schema = as_dict(profile.schemas.inputs)
     draft = _Draft(
         profile=profile,
         kinds={name: kinds[name] for name in roles.inputs},
-        properties=mapping(schema.get("properties")),
+        properties=as_dict(schema.get("properties")),
         needed=_needed(schema),
         closed=schema.get("additionalProperties") is False or profile.interface == "openai",
         roles=roles,
@@ -257,10 +257,10 @@ class _Draft:
 
 
 def _needed(schema: dict[str, Any]) -> list[str]:
-    properties = mapping(schema.get("properties"))
+    properties = as_dict(schema.get("properties"))
     if "required" in schema:
-        return [str(name) for name in listing(schema["required"])]
-    return [name for name, one in properties.items() if "default" not in mapping(one)]
+        return [str(name) for name in as_list(schema["required"])]
+    return [name for name, one in properties.items() if "default" not in as_dict(one)]
 
 
 def _several(names: Sequence[str], noun: str, workflow: str) -> str:

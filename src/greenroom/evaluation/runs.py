@@ -30,11 +30,12 @@ from greenroom.evaluation.test_sets import find_version, import_file
 from greenroom.evaluation.test_sets.files import FORMATS
 from greenroom.models import Prices
 from greenroom.store import EvaluationRecord, Store, TestSetVersion
-from greenroom.util.json_values import mapping
+from greenroom.util.imports import absolute_target
+from greenroom.util.json_values import as_dict
 from greenroom.workflows.call.addresses import is_address
 from greenroom.workflows.call.as_completion import AsCompletion
-from greenroom.workflows.call.calls import Profile, Target
 from greenroom.workflows.call.opening import open_target
+from greenroom.workflows.calls import Profile, Target
 
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
@@ -126,7 +127,7 @@ async def open_workflow(config: EvaluationConfig) -> Target:
     """The workflow that a configuration names. Close it after use."""
     return await open_target(
         config.workflow,
-        model=config.workflow_model,
+        model=config.model,
         timeout=config.timeout,
     )
 
@@ -141,10 +142,10 @@ async def _prepare(
         version.columns,
         _form(config, target),
         expected=config.expected,
-        inputs=config.inputs,
-        said=config.said,
+        inputs=config.input_columns,
+        said=config.message,
     )
-    count = min(version.row_count, config.row_limit or version.row_count)
+    count = min(version.row_count, config.rows or version.row_count)
     conversations = await anyio.to_thread.run_sync(_check_rows, store, version, plan, count)
     user = find_user(config) if conversations else None
     if user is not None and user.interactive:
@@ -181,7 +182,7 @@ def _form(config: EvaluationConfig, target: Target) -> Form:
 
 
 def _check_takes_messages(profile: Profile) -> None:
-    declared = mapping(mapping(profile.schemas.inputs).get("properties"))
+    declared = as_dict(as_dict(profile.schemas.inputs).get("properties"))
     if declared and "messages" not in declared:
         raise InputError(
             f"'{profile.name}' takes no messages, so it cannot be evaluated as chat: leave out "
@@ -226,20 +227,4 @@ async def _kept_specs(specs: list[EvaluatorSpec]) -> list[dict[str, Any]]:
 
 def _from_anywhere(config: EvaluationConfig) -> EvaluationConfig:
     """The same with files that are found again from wherever their owner stands then."""
-    prices = config.prices
-    return config.model_copy(
-        update={
-            "workflow": _whole_path(config.workflow),
-            "prices": str(Path(prices).resolve()) if prices else None,
-        }
-    )
-
-
-def _whole_path(workflow: str) -> str:
-    if is_address(workflow):
-        return workflow
-    source, separator, name = workflow.rpartition(":")
-    for file, rest in ((workflow, ""), (source, f"{separator}{name}")):
-        if file and Path(file).is_file():
-            return f"{Path(file).resolve()}{rest}"
-    return workflow
+    return config.model_copy(update={"workflow": absolute_target(config.workflow)})

@@ -12,8 +12,8 @@ from greenroom.errors import InputError
 from greenroom.messages import last_assistant_message, messages_of, text_of
 from greenroom.models import BudgetExhausted, ModelError
 from greenroom.util.raw_json import raw_text
-from greenroom.workflows.call.calls import Answer, Call
-from greenroom.workflows.call.conversation import new_session
+from greenroom.workflows.call.chat_session import new_session
+from greenroom.workflows.calls import Answer, Call
 
 
 @dataclass(frozen=True)

@@ -14,44 +14,32 @@ import importlib
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from anyio.from_thread import start_blocking_portal
 from pydantic import ValidationError
 
-from greenroom.agents import AgentStrategy, Setting, find_strategy
+from greenroom.agents import AgentStrategy, find_strategy
 from greenroom.benchmark import RunConfig, check_config
-from greenroom.benchmark.context import check_models, open_run_pool
+from greenroom.benchmark.context import check_models
 from greenroom.domains.tools import ToolInfo
 from greenroom.errors import GreenroomError, InputError
 from greenroom.integrations.tau_bench_agent import RunParts, RunStopped, Upstream, UpstreamAgent
 from greenroom.integrations.tau_bench_flags import parse_flags
+from greenroom.trials import open_models
 
 ALLOWED_STRATEGY = "tool-calling"
 """A strategy of Tau Bench's own, which its `run` lets pass."""
 
-_OUR_FIELDS = (
-    "agent_strategy",
-    "agent_options",
-    "max_num_steps",
-    "max_episode_seconds",
-    "max_retries",
-    "max_concurrency",
-    "seed",
-    "model",
-    "model_provider",
-    "api_base",
-    "temperature",
-    "max_tokens",
-    "reasoning_effort",
-    "transport",
-    "model_timeout",
-    "model_retries",
-    "cache",
-    "prices",
-    "max_cost",
-    "max_tokens_total",
-)
+
+@dataclass(frozen=True)
+class UpstreamDomain:
+    """Tau Bench's domain, as far as agents may know it before the first episode."""
+
+    name: str
+    policy: str
+    tool_infos: list[ToolInfo]
 
 
 class StrategyName(str):
@@ -86,12 +74,14 @@ def play(flags: argparse.Namespace) -> Any:
     upstream = _upstream("tau_bench.run")
     types = _upstream("tau_bench.types")
     config = _our_config(flags)
-    strategy = find_strategy(config.agent_strategy, config.agent_options)
+    strategy = find_strategy(config.agent_strategy)
+    strategy.check(config.agent_options)
+    flags.task_ids = config.task_ids
     _check_strategy(strategy)
     check_models(config, strategy)
     its_config = _its_config(types.RunConfig, flags, strategy)
     with start_blocking_portal() as portal, ExitStack() as open_things:
-        parts = RunParts(strategy, config, open_run_pool(config), portal)
+        parts = RunParts(strategy, config, open_models(config), portal)
         open_things.callback(portal.call, parts.pool.close)
 
         def factory(tools_info: list[ToolInfo], wiki: str, config: Any) -> UpstreamAgent:
@@ -119,8 +109,11 @@ def _prepared(parts: RunParts, env: str, policy: str, tool_infos: list[ToolInfo]
     if strategy.prepare is None:
         yield None
         return
-    setting = Setting(env, policy, tool_infos, config.agent_options, config.max_num_steps)
-    with parts.portal.wrap_async_context_manager(strategy.prepare(setting)) as shared:
+    settings = strategy.check(config.agent_options)
+    opened = strategy.prepare(
+        UpstreamDomain(env, policy, tool_infos), settings, config.max_num_steps
+    )
+    with parts.portal.wrap_async_context_manager(opened) as shared:
         yield shared
 
 
@@ -163,14 +156,12 @@ def _check_strategy(strategy: AgentStrategy) -> None:
 
 
 def _our_config(flags: argparse.Namespace) -> RunConfig:
-    """Our side of the run: the agent. Tasks, trials and the user are Tau Bench's."""
-    given = {name: getattr(flags, name) for name in _OUR_FIELDS}
-    fields = {name: value for name, value in given.items() if value is not None}
-    if flags.few_shot_displays_path:
-        fields["agent_options"] = {
-            **flags.agent_options,
-            "few_shot_displays_path": flags.few_shot_displays_path,
-        }
+    """Our side of the run: the agent. The user is Tau Bench's."""
+    fields = {
+        name: value
+        for name, value in vars(flags).items()
+        if value is not None and name in RunConfig.model_fields and not name.startswith("user_")
+    }
     return check_config({**fields, "user_strategy": "scripted"})
 
 

@@ -161,7 +161,13 @@ class UpstreamAgent:
             parts.strategy,
             config,
             parts.pool,
-            AgentContext(number, trial, config.seed, shared=self._shared),
+            AgentContext(
+                number,
+                trial,
+                config.seed,
+                parts.strategy.check(config.agent_options),
+                shared=self._shared,
+            ),
             attempt.ledger,
         )
         with anyio.move_on_after(config.max_episode_seconds or math.inf) as limit:

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from greenroom.judging.config import JudgingConfig
-from greenroom.judging.faults import judge_episode
-from greenroom.judging.run import (
-    FaultSummary,
-    failed_episodes,
-    policy_seen,
-    run_judging,
-    start_judging,
-    summarise,
+from typing import TYPE_CHECKING
+
+from greenroom.util.imports import later
+
+if TYPE_CHECKING:
+    from greenroom.judging.config import JudgingConfig
+    from greenroom.judging.faults import judge_episode
+    from greenroom.judging.run import (
+        FaultSummary,
+        failed_episodes,
+        policy_seen,
+        run_judging,
+        start_judging,
+        summarise,
+    )
+
+# Reading the options of a judging needs none of the rest.
+__getattr__ = later(
+    __name__,
+    {
+        "JudgingConfig": "config",
+        "judge_episode": "faults",
+        "FaultSummary": "run",
+        "failed_episodes": "run",
+        "policy_seen": "run",
+        "run_judging": "run",
+        "start_judging": "run",
+        "summarise": "run",
+    },
 )
 
 __all__ = [

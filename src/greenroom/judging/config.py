@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from greenroom.models import ModelSettings
+from greenroom.config import JudgeConfig, WorkConfig
+from greenroom.options import Count, Flag
 
-Count = Annotated[int, Field(ge=1)]
+if TYPE_CHECKING:
+    from greenroom.models import ModelSettings
 
 
-class JudgingConfig(BaseModel):
+class JudgingConfig(JudgeConfig, WorkConfig):
     """Which model judges, and within which limits. All of it is kept with the judging."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    judge_model: str
-    judge_model_provider: str | None = None
-    judge_api_base: str | None = None
-    max_concurrency: Count = 4
-    max_failures: Count | None = None
-    cache: bool = False
-    prices: str | None = None
-    max_cost: Annotated[float, Field(gt=0)] | None = None
-    max_tokens_total: Count | None = None
+    judge_model: str = Field(description="The model that judges.")  # pyright: ignore[reportIncompatibleVariableOverride]
+    max_concurrency: Annotated[Count, Flag(on_resume=True)] = Field(
+        default=4, description="How many episodes at a time."
+    )
+    max_failures: Count | None = Field(
+        default=None, description="Judge no more than this many failures."
+    )
 
     @property
     def judge(self) -> str:
@@ -34,6 +32,8 @@ class JudgingConfig(BaseModel):
 
     def model_settings(self) -> ModelSettings:
         """The judge's model."""
+        from greenroom.models import ModelSettings
+
         return ModelSettings(
             model=self.judge_model,
             provider=self.judge_model_provider,

@@ -17,7 +17,6 @@ from greenroom.judging.config import JudgingConfig
 from greenroom.judging.faults import judge_episode
 from greenroom.messages import Message
 from greenroom.models import Ledger
-from greenroom.models.pool import open_pool
 from greenroom.store import (
     CellKey,
     EpisodeRecord,
@@ -30,7 +29,7 @@ from greenroom.store import (
     Usage,
 )
 from greenroom.store.records import Record
-from greenroom.trials import Attempted, Plan, run_job
+from greenroom.trials import Attempted, Plan, open_models, run_job
 
 JudgingPlan = Plan[EpisodeRecord, JudgementRecord]
 OnJudgement = Callable[[JudgementRecord], None]
@@ -106,16 +105,7 @@ async def run_judging(
 
     @asynccontextmanager
     async def open_plan(used: Sequence[Usage]) -> AsyncGenerator[JudgingPlan]:
-        pool = open_pool(
-            max_cost=config.max_cost,
-            max_tokens_total=config.max_tokens_total,
-            prices=config.prices,
-            cache=config.cache,
-            max_concurrency=config.max_concurrency,
-            spent_cost=sum(usage.cost or 0.0 for usage in used),
-            spent_tokens=sum(usage.tokens for usage in used),
-        )
-        async with pool:
+        async with open_models(config, used) as pool:
             settings = config.model_settings()
 
             async def attempt(

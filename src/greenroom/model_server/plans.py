@@ -77,7 +77,11 @@ class Plans:
         script = Script(self._domain, self._split, task_index)
         agent = strategy.create(
             AgentContext(
-                task_index=task_index, trial=trial, seed=self._seed, options=options, script=script
+                task_index=task_index,
+                trial=trial,
+                seed=self._seed,
+                settings=strategy.check(options),
+                script=script,
             )
         )
         steps = len(script.task.actions) + 2

@@ -1,4 +1,4 @@
-"""Answers that were paid for once, kept so that the same question is not paid for again."""
+"""Answers that were paid for, kept so that the same question is not paid for twice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _T = TypeVar("_T")
 
 _BUSY_SECONDS = 30.0
 _FORMAT = 1
-"""Part of every key: answers that were kept in another way are not found."""
+"""Part of every key: answers in another format are not found."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (

@@ -23,7 +23,7 @@ _SEEDS = 2**31
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What a client is doing, for whoever watches."""
+    """What a client has done and is doing, for progress displays."""
 
     calls: int
     """Questions that were answered, or given up, by the provider."""
@@ -36,10 +36,10 @@ class Counters:
 
 
 class ModelClient:
-    """A model that can be asked on behalf of many episodes at once.
+    """A model that many episodes ask at once.
 
-    Limit, cache, prices and budget may be shared with other clients and are closed by whoever made
-    them. A budget is checked when a question is about to leave: answers from the cache are free.
+    Limit, cache, prices and budget may be shared with other clients; the client closes none of
+    them. The budget is checked when a question is about to leave: answers from the cache are free.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class ModelClient:
         return _EpisodeModel(self, purse, ledger, f"{purse}\n{scope}", seed)
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._transport.close()
 
     def key(self, request: ModelRequest, scope: str) -> bytes | None:
@@ -207,7 +207,7 @@ class _EpisodeModel:
         try:
             completion = await self.client.ask(request, tally)
         except BaseException:
-            # Also where the episode is called off: what was spent until then is spent.
+            # Also if the episode is cancelled: what was spent until then is counted.
             if tally.attempts:
                 self.ledger.add_failure(
                     self.purse, tally.retries, tally.wasted, self.client.wasted_cost(tally)

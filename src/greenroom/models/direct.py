@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from greenroom.models.types import Completion, ModelRequest, ModelSettings
 
 CONNECTIONS = 2000
-"""At once and per event loop; how many calls are made at once is the adaptive limit's matter."""
+"""Per event loop. The adaptive limit decides how many calls are made at once."""
 
 _OK = 200
 _LARGE = 2**20
@@ -72,7 +72,7 @@ class DirectTransport:
         raise fault
 
     async def close(self) -> None:
-        """Let go of this event loop's connections."""
+        """Close this event loop's connections."""
         await _leave(self)
 
     def _prepared(self) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def _proxy(url: str) -> str | None:
     # Looked up once: doing so for every call takes longer than making it.
     parts = urlsplit(url)
     host = parts.hostname or ""
-    # This machine's own servers are out of reach for a proxy.
+    # A proxy cannot reach this machine's own servers.
     if host in ("localhost", "::1") or host.startswith("127.") or proxy_bypass(host):
         return None
     return getproxies().get(parts.scheme)

@@ -1,7 +1,7 @@
 """What went wrong with one attempt, and whether another one may help.
 
-Transports raise nothing but a Fault, so that both judge alike: by the status and the error that
-the provider gave. What a Fault says has no secrets in it.
+All transports raise a Fault, made from the status and the error that the provider gave. It holds
+no secrets.
 """
 
 from __future__ import annotations
@@ -162,10 +162,10 @@ def _final(
         )
     if status >= _FIRST_SERVER_ERROR:
         return None
-    return InputError(_what_to_mend(status, said, endpoint))
+    return InputError(_what_to_correct(status, said, endpoint))
 
 
-def _what_to_mend(status: int, said: str, endpoint: Endpoint) -> str:
+def _what_to_correct(status: int, said: str, endpoint: Endpoint) -> str:
     name, variable = endpoint.name, endpoint.key_variable
     # What is said about a wrong key may quote parts of it, so it is not repeated.
     if status == 401:

@@ -1,4 +1,4 @@
-"""How many calls an endpoint is given at once: as many as it bears.
+"""How many calls an endpoint gets at once: as many as it can take.
 
 Additive increase, multiplicative decrease, as networks do it: halved when the endpoint says that
 it is too much, one more after every few answers.
@@ -15,12 +15,12 @@ import anyio
 from greenroom.errors import InputError
 
 SECONDS_BETWEEN_CUTS = 1.0
-"""Calls that were under way together fail together: that is one sign, not many."""
+"""Calls that run together fail together: they count as one sign of overload."""
 SUCCESSES_PER_STEP = 10
 
 
 class AdaptiveLimit:
-    """A limit on concurrent calls that follows what the endpoint bears.
+    """A limit on concurrent calls that follows what the endpoint can take.
 
     `async with limit:` waits for a place, first come first served.
     """
@@ -68,7 +68,7 @@ class AdaptiveLimit:
             await place.wait()
         except BaseException:
             if place.is_set():
-                # The place was given to one who no longer wants it: pass it on.
+                # This call got the place but was cancelled: pass it on.
                 self._leave()
             else:
                 self._waiting.remove(place)
@@ -100,8 +100,7 @@ class AdaptiveLimit:
         self._admit()
 
     def _admit(self) -> None:
-        # Whoever is admitted has the place from here on, not from when it runs again: nobody who
-        # comes later can take it meanwhile.
+        # A call has its place from here on, before it runs again, so no later call can take it.
         while self._waiting and self._in_flight < self._current:
             self._in_flight += 1
             self._waiting.popleft().set()

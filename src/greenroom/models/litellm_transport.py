@@ -1,7 +1,7 @@
 """Asking any other provider, through litellm.
 
-litellm takes seconds to import and does much on the side: it is imported at the first call, off
-the event loop, and what it does beyond asking is turned off.
+litellm takes seconds to import, so it is imported at the first call, in a thread. Its telemetry,
+callbacks, retries and logging are turned off.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class LitellmTransport:
         raise fault
 
     async def close(self) -> None:
-        """Close litellm's connections once nobody else needs them."""
+        """Close litellm's connections if no other transport uses them."""
         _users.discard(self)
         if not _users and _imported.cache_info().currsize:
             litellm = _imported()
@@ -114,7 +114,7 @@ class LitellmTransport:
 def litellm_name(settings: ModelSettings) -> str:
     """The model's name as litellm takes it: provider/model."""
     provider = provider_of(settings) or ("openai" if settings.api_base else None)
-    # "openai/gpt-oss-20b" on a server of one's own is a model's whole name.
+    # "openai/gpt-oss-20b" on your own server is the whole name of a model.
     if provider is None or (not settings.api_base and settings.model.startswith(f"{provider}/")):
         return settings.model
     return f"{provider}/{settings.model}"

@@ -2,12 +2,12 @@
 
 The engine is the package xllamacpp (`pip install 'greenroom[local]'`), the model a GGUF file:
 one that `greenroom models pull` fetched, or any other by its path. The engine is shared by
-everything in the process that uses the same file, and answers one question at a time; whoever
-waits holds up neither the event loop nor a thread.
+everything in the process that uses the same file, and answers one question at a time. Callers that
+wait block neither the event loop nor a thread.
 
-Such a model takes no tools. Where a JSON schema is asked for, its answer follows the schema. The
-same question with the same seed has the same answer, as far as llama.cpp goes: what is left of the
-question before is not worked out again, which may change the last bits of its arithmetic.
+Such a model takes no tools. If a request has a JSON schema, the answer follows it. The same request
+with the same seed gets the same answer, up to llama.cpp's arithmetic: it reuses the beginning of
+the prompt before, which may change the last bits.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from greenroom.util.caches import cache_root
 PROVIDER = "local"
 """The provider's name in a model's settings."""
 LONGEST_TEXT = 300
-"""Characters of a text in an answer by schema, where the schema sets no limit: a small model would
-go on until its tokens are used up, and leave the JSON open."""
+"""Characters of a text in an answer by schema, if the schema sets no limit: a small model would
+write until its tokens are used up, and leave the JSON open."""
 
 _ENGINE = "xllamacpp"
 _TOKENS = 256
@@ -88,7 +88,7 @@ class Engine(Protocol):
 
 
 LoadEngine = Callable[[Path, int], Engine]
-"""Loads a model file, given the tokens that its context is to hold."""
+"""Loads a model file with a context of so many tokens."""
 
 
 def model_cache() -> Path:
@@ -132,7 +132,7 @@ def load_engine(path: Path, context: int) -> Engine:
     settings.cache_ram_mib = 0
     settings.offline = True
     settings.verbosity = -1
-    # The engine also listens on a port of this machine: nobody knows the key, so nobody gets in.
+    # The engine also listens on a local port. The random key keeps everybody out.
     settings.n_threads_http = 1
     settings.api_keys = [token_hex(32)]
     try:
@@ -144,13 +144,13 @@ def load_engine(path: Path, context: int) -> Engine:
 
 
 def _await_listening(address: str) -> None:
-    # An engine that is let go before its port is served waits for it for ever.
+    # An engine that is released before it serves its port hangs.
     connection = HTTPConnection(urlsplit(address).netloc, timeout=10)
     try:
         connection.request("GET", "/health")
         connection.getresponse().read()
     except (OSError, HTTPException):
-        return  # it answers all the same: nothing is asked through the port
+        return  # nothing is asked through the port
     finally:
         connection.close()
 
@@ -214,7 +214,7 @@ class LocalTransport:
         """The model's answer."""
         body = self._options | _body(request)
         try:
-            # Cancelled, it is not waited for: the engine finishes the answer and drops it.
+            # A cancelled call does not wait: the engine finishes the answer and drops it.
             answer = await anyio.to_thread.run_sync(
                 self._engine.ask, body, limiter=_one_at_a_time(), abandon_on_cancel=True
             )
@@ -229,7 +229,7 @@ class LocalTransport:
         return replace(completion, cost=0.0)
 
     async def close(self) -> None:
-        """Nothing: the engine stays loaded for whoever asks next."""
+        """Does nothing: the engine stays loaded for the next model of the same file."""
 
     def _fault(self, error: dict[str, Any]) -> Fault:
         if error.get("type") == "exceed_context_size_error":
@@ -268,7 +268,7 @@ provider = Provider(PROVIDER, LocalTransport.from_settings, "GGUF models in this
 
 
 def _one_at_a_time() -> CapacityLimiter:
-    # Who waits for the model waits here, and not in one of the threads that others need.
+    # Callers wait here, so that they occupy no thread.
     try:
         return _turns.get()
     except LookupError:

@@ -1,4 +1,4 @@
-"""One way to every model: whoever asks a model in a run, an evaluation or a judging asks here."""
+"""One way to every model: runs, evaluations and judgings get all their models here."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a call costs: by a file of one's own, by litellm's table where litellm is installed, or by
-the small table that ships with Greenroom.
+"""What a call costs: by a file of your own, by litellm's table if litellm is installed, or by the
+small table that ships with Greenroom.
 
 litellm's table is a file inside its package: it is read without importing litellm.
 """
@@ -67,8 +67,8 @@ class Price:
 class Prices:
     """The prices of models: a file's first, then those of the tables; None where none knows it.
 
-    A server of one's own (api_base) can only have a price in the file: what a namesake costs
-    elsewhere says nothing about it.
+    A server that is named by api_base only has a price if the file gives one: what a model of the
+    same name costs elsewhere says nothing about it.
     """
 
     def __init__(self, own: Mapping[str, Price] | None = None) -> None:

@@ -29,17 +29,18 @@ class Provider:
     open: Callable[[ModelSettings], Transport]
     """Opens a model. The settings have its name without the prefix, the provider and a timeout."""
     summary: str = ""
+    """What it is, for `greenroom models list`."""
 
 
-def provider_names() -> list[str]:
-    """The names of all registered providers."""
-    return _registry.names()
+def registered_providers() -> list[Provider]:
+    """All registered providers."""
+    return [_registry.load(name) for name in _registry.names()]
 
 
 def open_registered(settings: ModelSettings) -> Transport | None:
     """The transport of the registered provider that the settings name; None if they name none."""
     name = provider_of(settings)
-    if name is None or name not in provider_names():
+    if name is None or name not in _registry.names():
         return None
     bare = settings.model.removeprefix(f"{name}/")
     timeout = settings.timeout or DEFAULT_TIMEOUT

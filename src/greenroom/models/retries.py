@@ -1,4 +1,4 @@
-"""Asking again: after what may pass, not at once, and not for ever."""
+"""Retries: only after errors that may pass, with a growing wait, and a limited number of times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from greenroom.models.types import Completion, ModelUnavailable
 BASE_SECONDS = 0.5
 LONGEST_BACKOFF = 20.0
 LONGEST_WAIT = 120.0
-"""The most that a provider's Retry-After is heeded."""
+"""Seconds: a longer Retry-After is cut to this."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class RetryPolicy:
 
 @dataclass(slots=True)
 class Tally:
-    """What a question took so far; kept by whoever asks, as it counts even where no answer came."""
+    """What a question took so far; the caller holds it and counts it even without an answer."""
 
     attempts: int = 0
     wasted: Tokens = NO_TOKENS

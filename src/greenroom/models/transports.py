@@ -33,7 +33,7 @@ class Transport(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of this event loop's connections."""
+        """Close this event loop's connections."""
         ...
 
 

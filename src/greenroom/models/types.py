@@ -1,7 +1,7 @@
 """What is asked of a language model, what comes back, and what can go wrong.
 
 ModelError
-├── ModelUnavailable      no usable answer after all retries: nobody's fault but the provider's
+├── ModelUnavailable      no usable answer after all retries
 ├── ContextWindowExceeded the conversation no longer fits the model
 ├── ContentFiltered       the provider declined to answer
 └── BudgetExhausted       the run may spend no more
@@ -122,7 +122,7 @@ class BudgetExhausted(ModelError):
 
 @dataclass
 class FakeModel:
-    """A model that gives the answers it was made with, one after the other, the last for ever."""
+    """A model that gives its answers in order, and then repeats the last one."""
 
     answers: list[Completion | ChatMessage | str | Exception]
     requests: list[ModelRequest] = field(default_factory=list[ModelRequest])

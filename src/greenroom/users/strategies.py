@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
 
 from greenroom.errors import InputError
-from greenroom.registry import Registry
+from greenroom.options import Settings, check_settings
+from greenroom.registry import Registry, maker
 
 if TYPE_CHECKING:
     from greenroom.domains.environment import SimulatedUser
@@ -24,6 +28,8 @@ class UserContext:
     """Only for strategies that need one."""
     seed: int = 0
     """A seed for the model, different for every episode of the run."""
+    settings: Any = field(default_factory=Settings)
+    """An instance of the strategy's model of settings."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +40,54 @@ class UserStrategy:
     create: Callable[[UserContext], SimulatedUser]
     summary: str = ""
     """What it is, in a line."""
+    settings: type[BaseModel] = Settings
+    """The settings that its users take."""
     needs_model: bool = False
     """It asks a language model."""
     interactive: bool = False
     """A person at the terminal takes part: play one episode at a time, without a progress bar."""
 
+    def check(self, given: Mapping[str, Any] | BaseModel | None = None) -> BaseModel:
+        """The settings for its users; raises InputError for what is wrong."""
+        owner = f"the {self.name} user"
+        return check_settings(owner, self.settings, given, option="--user-option ")
 
-_REGISTRY = Registry(ENTRY_POINTS, UserStrategy, "user strategy")
+
+def wrap_user(found: Any, name: str) -> UserStrategy | None:
+    """A strategy from a class with `open` and `reply`, or from a function of the agent's words.
+
+    A class is made with the context if its constructor takes one. A function opens with the
+    instruction of the task.
+    """
+    about = (inspect.getdoc(found) or "").partition("\n")[0]
+    if inspect.isfunction(found):
+        return UserStrategy(name, lambda context: _FunctionUser(found), about)
+    if not inspect.isclass(found) or not callable(getattr(found, "reply", None)):
+        return None
+    return UserStrategy(
+        name,
+        maker(found),
+        about,
+        settings=getattr(found, "settings", Settings),
+        needs_model=bool(getattr(found, "needs_model", False)),
+    )
+
+
+class _FunctionUser:
+    """Opens with the instruction and answers by a function."""
+
+    def __init__(self, function: Callable[[str], Any]) -> None:
+        self._function = function
+
+    async def open(self, instruction: str) -> str:
+        return instruction
+
+    async def reply(self, content: str) -> str:
+        answer = self._function(content)
+        return await answer if inspect.isawaitable(answer) else answer
+
+
+_REGISTRY = Registry(ENTRY_POINTS, UserStrategy, "user strategy", wrap_user)
 
 
 def user_strategy_names() -> list[str]:
@@ -49,7 +96,7 @@ def user_strategy_names() -> list[str]:
 
 
 def find_user_strategy(name: str) -> UserStrategy:
-    """The user strategy of that name."""
+    """The user strategy of that name, or the one that `file.py:name` or `module:name` means."""
     return _REGISTRY.load(name)
 
 

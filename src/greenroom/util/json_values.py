@@ -17,11 +17,11 @@ def decoded(content: bytes) -> Any:
         return json.loads(content)
 
 
-def mapping(value: Any) -> dict[str, Any]:
+def as_dict(value: Any) -> dict[str, Any]:
     """The value if it is a JSON object, else an empty one."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def listing(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
     """The value if it is a JSON array, else an empty one."""
     return cast("list[Any]", value) if isinstance(value, list) else []

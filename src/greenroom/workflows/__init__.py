@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
-from greenroom.workflows.call.calls import (
+from typing import TYPE_CHECKING, Any
+
+from greenroom.workflows.calls import (
     IS_CHAT,
     Answer,
     Call,
     CallError,
     Event,
+    InvalidCall,
     Profile,
     Schemas,
     Target,
     WorkflowUnavailable,
 )
-from greenroom.workflows.call.client import WorkflowClient
-from greenroom.workflows.call.discovery import discover
-from greenroom.workflows.call.loading import load_workflows
-from greenroom.workflows.call.local import LocalTarget
-from greenroom.workflows.call.opening import call_workflow, open_target
-from greenroom.workflows.declare.decorators import chat_workflow, workflow
-from greenroom.workflows.declare.problems import InvalidCall
-from greenroom.workflows.declare.usage import report_usage
-from greenroom.workflows.declare.workflow import Workflow
+from greenroom.workflows.declare import Workflow, chat_workflow, workflow
+from greenroom.workflows.usage import report_usage
+
+if TYPE_CHECKING:
+    from greenroom.workflows.call import (
+        LocalTarget,
+        WorkflowClient,
+        call_workflow,
+        discover,
+        load_workflows,
+        open_target,
+    )
+
+
+def __getattr__(name: str) -> Any:
+    # Declaring a workflow does not load the clients.
+    from greenroom.workflows import call
+
+    if name in call.__all__ and name in __all__:
+        return getattr(call, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "IS_CHAT",

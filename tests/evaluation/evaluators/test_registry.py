@@ -116,7 +116,7 @@ def test_what_people_write(text: str, spec: EvaluatorSpec) -> None:
 )
 def test_what_cannot_be_read(given_text: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        parse_spec(given_text)
+        make_evaluator(given_text)
 
 
 @pytest.mark.parametrize(

@@ -13,37 +13,55 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, ClassVar, Final, Literal
 from uuid import uuid4
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
-from greenroom.agents.conversation import flag, writable
+from greenroom.agents.conversation import writable
 from greenroom.agents.fastworkflow.fastworkflow_tool_map import ToolMap
 from greenroom.agents.fastworkflow.folders import find_workflow, installed_version
 from greenroom.agents.fastworkflow.workers import Worker, Workers, prepare_workers
-from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Setting, Stage
+from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, DomainView, Stage
 from greenroom.domains.actions import Action, respond
 from greenroom.errors import InputError
 from greenroom.models import Completion, ContextWindowExceeded, ModelRequest
+from greenroom.options import ModelRole, Settings
 
-BRIDGES: Final = ("internal", "decision-only")
 
-OPTIONS: Final = {
-    "workflow_path": "the folder of your own workflow (default: the one that comes along)",
-    "bridge": "internal: commands step the environment; decision-only: they are planned, and "
-    "stepped when the turn has ended, for debugging (default internal)",
-    "tool_map": "a JSON file with the command for each tool whose command has another name",
-    "planner_model": "the model that plans and sums up (default: the agent's)",
-    "extraction_model": "the model that extracts parameters (default: the agent's)",
-    "reasoning": "0 leaves out the reasoning before plans and answers (default 1)",
-    "partial": "1 plays with a workflow that has no command for some of the tools (default 0)",
-    "intent_models": "0 does without trained intent models even where there are some (default 1)",
-}
+class FastWorkflowSettings(Settings):
+    """What a fastworkflow agent can be told."""
 
-MODEL_OPTIONS: Final = {"planner": "planner_model", "extraction": "extraction_model"}
-"""Which option names the model of a role; the agent's role has the run's own model."""
+    former_names: ClassVar[Mapping[str, str]] = {"reasoning": "use_reasoning"}
+
+    workflow_path: Path | None = Field(
+        default=None,
+        description="The folder of your own workflow (default: the one that comes along).",
+    )
+    bridge: Literal["internal", "decision-only"] = Field(
+        default="internal",
+        description="internal: commands step the environment; decision-only: they are planned, "
+        "and stepped when the turn has ended, for debugging.",
+    )
+    tool_map: Path | None = Field(
+        default=None,
+        description="A JSON file with the command for each tool whose command has another name.",
+    )
+    planner_model: Annotated[str | None, ModelRole("planner")] = Field(
+        default=None, description="The model that plans and sums up (default: the agent's)."
+    )
+    extraction_model: Annotated[str | None, ModelRole("extraction")] = Field(
+        default=None, description="The model that extracts parameters (default: the agent's)."
+    )
+    use_reasoning: bool = Field(default=True, description="Reason before plans and answers.")
+    partial: bool = Field(
+        default=False, description="Play with a workflow that has no command for some of the tools."
+    )
+    intent_models: bool = Field(
+        default=True, description="Use trained intent models where there are some."
+    )
+
 
 _UNTRAINED: Final = "none: only exact command names are understood"
 _ADVICE: Final = ("Check your command name", "or type", "Choose the correct")
@@ -63,17 +81,19 @@ class Production:
     facts: dict[str, str] = field(default_factory=dict[str, str])
 
 
-async def open_production(setting: Setting) -> Production:
+async def open_production(
+    domain: DomainView, settings: FastWorkflowSettings, max_steps: int
+) -> Production:
     """Load FastWorkflow and check that the workflow has a command for every tool."""
     version = installed_version()
-    workflow = find_workflow(setting.env, setting.options.get("workflow_path"))
-    tool_map = _tool_map(setting.options.get("tool_map"))
-    checked = ToolMap(setting.tool_infos, tool_map)
-    artifacts = _trained(workflow) if _on(setting.options, "intent_models") else None
+    workflow = find_workflow(domain.name, settings.workflow_path)
+    tool_map = _tool_map(settings.tool_map)
+    checked = ToolMap(domain.tool_infos, tool_map)
+    artifacts = _trained(workflow) if settings.intent_models else None
     workers = prepare_workers(workflow, artifacts)
     try:
         await workers.load()
-        if not flag(setting.options, "partial"):
+        if not settings.partial:
             checked.check(workers.commands, workflow.name)
     except BaseException:
         workers.close()
@@ -81,16 +101,18 @@ async def open_production(setting: Setting) -> Production:
     facts = {
         "FastWorkflow": version,
         "workflow": workflow.name,
-        "bridge": setting.options.get("bridge", BRIDGES[0]),
+        "bridge": settings.bridge,
         "intent models": "trained" if workers.trained else _UNTRAINED,
     }
-    return Production(workers, setting.tool_infos, tool_map, workflow, setting.max_steps, facts)
+    return Production(workers, domain.tool_infos, tool_map, workflow, max_steps, facts)
 
 
 @asynccontextmanager
-async def prepare(setting: Setting) -> AsyncGenerator[Production]:
+async def prepare(
+    domain: DomainView, settings: FastWorkflowSettings, max_steps: int
+) -> AsyncGenerator[Production]:
     """A production for as long as the block runs."""
-    production = await open_production(setting)
+    production = await open_production(domain, settings, max_steps)
     try:
         yield production
     finally:
@@ -107,7 +129,7 @@ class FastWorkflowAgent:
         self.facts = context.shared.facts
         self._production = context.shared
         self._models = {"agent": context.model, **context.role_models}
-        self._options = context.options
+        self._settings: FastWorkflowSettings = context.settings
         self._session = f"{context.task_index}-{context.trial}-{uuid4().hex[:8]}"
         self._resolved: Mapping[str, int] = {}
         self._asked: dict[str, _RoleUsage] = defaultdict(_RoleUsage)
@@ -139,8 +161,8 @@ class FastWorkflowAgent:
                 policy=stage.policy,
                 tool_infos=self._production.tool_infos,
                 tool_map=self._production.tool_map,
-                decision_only=self._options.get("bridge") == BRIDGES[1],
-                reasoning=_on(self._options, "reasoning"),
+                decision_only=self._settings.bridge == "decision-only",
+                reasoning=self._settings.use_reasoning,
                 trained=self._production.workers.trained,
                 max_iterations=self._production.max_steps,
             )
@@ -276,28 +298,16 @@ def _trained(workflow: Path) -> Path | None:
     return find_artifacts(workflow)
 
 
-def _tool_map(given: str | None) -> dict[str, str]:
+def _tool_map(given: Path | None) -> dict[str, str]:
     if given is None:
         return {}
     try:
-        return TypeAdapter(dict[str, str]).validate_json(Path(given).read_bytes())
+        return TypeAdapter(dict[str, str]).validate_json(given.read_bytes())
     except (OSError, ValidationError) as error:
         raise InputError(
             f"{given} is no tool map: it has to be a JSON object with a command's name for each "
             f"tool ({error.strerror if isinstance(error, OSError) else error.errors()[0]['msg']})."
         ) from error
-
-
-def check_options(options: Mapping[str, str]) -> None:
-    """Raise InputError for values that will not do."""
-    for name in ("reasoning", "intent_models", "partial"):
-        flag(options, name)
-    if options.get("bridge", BRIDGES[0]) not in BRIDGES:
-        raise InputError(f"--bridge is {' or '.join(BRIDGES)}, not '{options['bridge']}'.")
-
-
-def _on(options: Mapping[str, str], name: str) -> bool:
-    return flag({name: "1", **options}, name)
 
 
 def _create(context: AgentContext) -> Agent:
@@ -308,9 +318,7 @@ strategy = AgentStrategy(
     "fastworkflow",
     _create,
     "a FastWorkflow agent: it resolves commands, the environment executes them",
-    options=OPTIONS,
-    check_options=check_options,
+    settings=FastWorkflowSettings,
     needs_model=True,
     prepare=prepare,
-    model_options=MODEL_OPTIONS,
 )

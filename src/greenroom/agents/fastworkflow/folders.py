@@ -39,10 +39,10 @@ def installed_version() -> str:
         raise InputError(f"The fastworkflow agent needs FastWorkflow: {INSTALL}") from None
 
 
-def find_workflow(env: str, given: str | None = None) -> Path:
+def find_workflow(env: str, given: Path | None = None) -> Path:
     """The workflow's folder: the one that is named, or the one that comes along for a domain."""
     if given is not None:
-        return _checked(Path(given).expanduser().resolve())
+        return _checked(given.expanduser().resolve())
     match env:
         case "retail":
             return _checked(package_folder() / "examples" / "retail_workflow")

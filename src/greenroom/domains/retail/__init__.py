@@ -4,19 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pydantic import Field
+
 from greenroom.domains.plugins import DomainPlugin
 from greenroom.domains.retail.tools import tools
+from greenroom.options import Count, Settings
 
 if TYPE_CHECKING:
     from greenroom.domains.packs import Pack
 
 
-def _builtin_pack() -> Pack:
-    from greenroom.domains.retail.generator import builtin_pack
+class RetailSettings(Settings):
+    """What the built-in shop can be told."""
 
-    return builtin_pack()
+    seed: int | None = Field(default=None, description="Make another shop, from this seed.")
+    tasks: Count = Field(default=96, description="How many tasks the shop of that seed has.")
 
 
-plugin = DomainPlugin("retail", tools, builtin_pack=_builtin_pack)
+def _builtin_pack(settings: RetailSettings) -> Pack:
+    from greenroom.domains.retail.generator import builtin_pack, generate_retail
+
+    if settings.seed is None:
+        return builtin_pack()
+    return generate_retail(settings.seed, settings.tasks)
+
+
+plugin = DomainPlugin("retail", tools, builtin_pack=_builtin_pack, settings=RetailSettings)
 
 __all__ = ["plugin", "tools"]

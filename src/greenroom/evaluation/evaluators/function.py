@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import inspect
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import anyio.to_thread
@@ -27,6 +22,8 @@ from greenroom.evaluation.evaluators.types import (
     Settings,
     Unscored,
 )
+from greenroom.options import Target
+from greenroom.util.imports import load_module, split_target
 
 PARAMETERS = (
     "case",
@@ -43,20 +40,26 @@ PARAMETERS = (
 """What a function may ask for, by name."""
 
 
-class FunctionSettings(Settings):
-    """Settings of python."""
+class PlainSettings(Settings):
+    """Settings of a function that is named itself."""
 
-    function: str = Field(description="file.py:function, or package.module:function.")
     threshold: float = Field(
         default=0.5, ge=0, le=1, description="Passed from this score on, if it does not say so."
     )
 
 
+class FunctionSettings(PlainSettings):
+    """Settings of python."""
+
+    function: Target = Field(description="file.py:function, or package.module:function.")
+
+
 @dataclass(frozen=True)
 class _FunctionScorer:
-    settings: FunctionSettings
+    settings: PlainSettings
     function: Callable[..., Any]
     asked_for: tuple[str, ...]
+    name: str
 
     async def evaluate(self, case: Case) -> Score:
         compared, against = raw_pair(case)
@@ -74,9 +77,9 @@ class _FunctionScorer:
                 value, compared=compared, against=against, threshold=self.settings.threshold
             )
         except NoScore as error:
-            reason = f"{self.settings.function}: {error}"
+            reason = f"{self.name}: {error}"
         except Exception as error:
-            reason = f"{self.settings.function}: {type(error).__name__}: {error}"
+            reason = f"{self.name}: {type(error).__name__}: {error}"
         raise Unscored(redacted(reason), compared=compared, against=against, broken=True)
 
     async def close(self) -> None:
@@ -85,44 +88,17 @@ class _FunctionScorer:
 
 def load_function(target: str) -> Callable[..., Any]:
     """The function that file.py:name or module:name means."""
-    source, separator, name = target.rpartition(":")
-    if not separator or not source or not name.isidentifier():
+    source, name = split_target(target, "function")
+    if name is None or not name.isidentifier():
         raise InputError(
             f"'{target}' names no function: write file.py:function or module:function."
         )
-    module = _from_file(Path(source)) if source.endswith(".py") else _imported(source)
+    module = load_module(source)
     found = getattr(module, name, None)
     if not callable(found):
         functions = [key for key, value in vars(module).items() if inspect.isfunction(value)]
         raise UnknownName(f"function in {source}", name, functions)
     return found
-
-
-def _from_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise InputError(f"There is no file {path}.")
-    spec = importlib.util.spec_from_file_location(f"greenroom_evaluator_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise InputError(
-            f"{path} cannot be loaded: {type(error).__name__}: {redacted(str(error))}"
-        ) from error
-    return module
-
-
-def _imported(name: str) -> ModuleType:
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        return importlib.import_module(name)
-    except Exception as error:
-        raise InputError(
-            f"The module '{name}' cannot be loaded: {type(error).__name__}: {redacted(str(error))}"
-        ) from error
 
 
 def _parameters(function: Callable[..., Any], target: str) -> tuple[str, ...]:
@@ -138,12 +114,20 @@ def _parameters(function: Callable[..., Any], target: str) -> tuple[str, ...]:
 
 
 def _create(settings: FunctionSettings, context: EvaluatorContext) -> _FunctionScorer:
-    source, _, name = settings.function.rpartition(":")
-    if source.endswith(".py"):
-        # An evaluation is resumed from wherever its owner stands then.
-        settings = settings.model_copy(update={"function": f"{Path(source).resolve()}:{name}"})
     function = load_function(settings.function)
-    return _FunctionScorer(settings, function, _parameters(function, settings.function))
+    asked_for = _parameters(function, settings.function)
+    return _FunctionScorer(settings, function, asked_for, settings.function)
+
+
+def wrap_function(found: Any, name: str) -> EvaluatorKind | None:
+    """A kind of evaluator from a plain function."""
+    if not inspect.isfunction(found):
+        return None
+
+    def create(settings: PlainSettings, context: EvaluatorContext) -> _FunctionScorer:
+        return _FunctionScorer(settings, found, _parameters(found, name), name)
+
+    return EvaluatorKind(name, create, PlainSettings, (inspect.getdoc(found) or "").split("\n")[0])
 
 
 python = EvaluatorKind("python", _create, FunctionSettings, "a Python function of your own")

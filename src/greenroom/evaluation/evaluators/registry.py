@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
-from greenroom.errors import InputError, UnknownName, redacted
-from greenroom.evaluation.evaluators.specs import EvaluatorSpec, parse_spec
+from greenroom.errors import InputError, redacted
+from greenroom.evaluation.evaluators.function import wrap_function
+from greenroom.evaluation.evaluators.specs import HOW, EvaluatorSpec, parse_spec
 from greenroom.evaluation.evaluators.types import (
     Case,
     EvaluatorContext,
@@ -17,10 +16,10 @@ from greenroom.evaluation.evaluators.types import (
     OpenModel,
     Score,
     Scorer,
-    Settings,
     Unscored,
 )
 from greenroom.models.types import BudgetExhausted
+from greenroom.options import check_settings, stored_settings
 from greenroom.registry import Registry
 
 ENTRY_POINTS = "greenroom.evaluators"
@@ -37,7 +36,7 @@ class Evaluator:
     @property
     def settings(self) -> dict[str, Any]:
         """The settings that differ from the defaults: enough to make the same evaluator again."""
-        return self._scorer.settings.model_dump(mode="json", exclude_defaults=True)
+        return stored_settings(self._scorer.settings)
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -65,7 +64,7 @@ class Evaluator:
         await self._scorer.close()
 
 
-_REGISTRY = Registry(ENTRY_POINTS, EvaluatorKind, "evaluator")
+_REGISTRY = Registry(ENTRY_POINTS, EvaluatorKind, "evaluator", wrap_function)
 
 
 def evaluator_names() -> list[str]:
@@ -74,7 +73,10 @@ def evaluator_names() -> list[str]:
 
 
 def load_kind(name: str) -> EvaluatorKind:
-    """The kind of evaluator of that name."""
+    """The kind of evaluator of that name, or the one that `file.py:name` or `module:name` means."""
+    source, separator, setting = name.partition(":")
+    if separator and source in evaluator_names():
+        raise InputError(f"'{setting}' in '{name}' is no setting: {HOW}.")
     return _REGISTRY.load(name)
 
 
@@ -88,7 +90,7 @@ def make_evaluator(
     """
     spec = parse_spec(given)
     kind = load_kind(spec.name)
-    settings = _checked(kind, spec.settings)
+    settings = check_settings(f"the {kind.name} evaluator", kind.settings, spec.settings)
     return Evaluator(spec, kind.create(settings, EvaluatorContext(models=models)))
 
 
@@ -110,20 +112,3 @@ def make_evaluators(
 def settings_of(kind: EvaluatorKind) -> dict[str, str]:
     """The settings that a kind of evaluator takes, each with what it means."""
     return {name: info.description or "" for name, info in kind.settings.model_fields.items()}
-
-
-def _checked(kind: EvaluatorKind, given: Mapping[str, Any]) -> Settings:
-    known = kind.settings.model_fields
-    for name in given:
-        if name not in known:
-            raise UnknownName(f"setting of the {kind.name} evaluator", name, known)
-    try:
-        return kind.settings.model_validate(dict(given))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"][:1])
-        words = first["msg"].removeprefix("Value error, ")
-        raise InputError(
-            f"The {kind.name} evaluator{f', setting {place}' if place else ''}: {words}. Its "
-            f"settings: {', '.join(known)}."
-        ) from error

@@ -6,15 +6,21 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, cast
 
 from greenroom.errors import InputError
+from greenroom.util.imports import absolute_target, is_target, split_target
 
 _TEXT = re.compile(
     r"""
     \s*
     (?: (?P<alias>[\w.-]+) \s* = \s* )?
-    (?P<name>[\w.-]+)
+    (?P<name>
+        (?:[A-Za-z]:)? [^\s:=]+ \.py (?: : [A-Za-z_]\w* (?!\s*=) )?  # file.py, file.py:name
+      | [\w.-]+ : [A-Za-z_]\w* (?= \s* (?: : | $ ) )                 # module:name
+      | [\w.-]+
+    )
     (?: \s* : (?P<pairs>.*) | \s* = \s* (?P<json>\{.*\}) \s* | \s* )
     """,
     re.VERBOSE | re.DOTALL,
@@ -25,7 +31,7 @@ _KEYS = ("name", "alias", "settings")
 
 HOW = (
     'write NAME, NAME:KEY=VALUE,KEY=VALUE or NAME={"KEY": VALUE}, with ALIAS= before it where '
-    "the same evaluator is used twice"
+    "the same evaluator is used twice; NAME may be file.py:function"
 )
 
 
@@ -56,13 +62,22 @@ def parse_spec(given: str | Mapping[str, Any] | EvaluatorSpec) -> EvaluatorSpec:
         settings = _from_json(found["json"], given)
     elif found["pairs"] is not None:
         settings = _from_pairs(found["pairs"], given)
-    return EvaluatorSpec(found["name"], found["alias"] or found["name"], settings)
+    name = found["name"]
+    return EvaluatorSpec(absolute_target(name), found["alias"] or _short(name), settings)
+
+
+def _short(name: str) -> str:
+    """What an evaluator is called where nobody says: its own name, without file or module."""
+    if not is_target(name):
+        return name
+    source, chosen = split_target(name)
+    return chosen or Path(source).stem
 
 
 def _from_mapping(given: Mapping[str, Any]) -> EvaluatorSpec:
     name: Any = given.get("name")
     settings: Any = given.get("settings") or {}
-    alias = given.get("alias") or name
+    alias = given.get("alias") or (_short(name) if isinstance(name, str) else name)
     unknown = [key for key in given if key not in _KEYS]
     if not isinstance(name, str) or not isinstance(settings, Mapping) or unknown:
         raise InputError(
@@ -71,7 +86,7 @@ def _from_mapping(given: Mapping[str, Any]) -> EvaluatorSpec:
         )
     if not isinstance(alias, str) or not _ALIAS.fullmatch(alias):
         raise InputError(f"'{alias}' is no alias: use letters, digits, '-', '_' and '.'.")
-    return EvaluatorSpec(name, alias, dict(cast("Mapping[str, Any]", settings)))
+    return EvaluatorSpec(absolute_target(name), alias, dict(cast("Mapping[str, Any]", settings)))
 
 
 def _from_json(text: str, given: str) -> dict[str, Any]:

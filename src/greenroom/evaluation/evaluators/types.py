@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from pydantic import BaseModel, ConfigDict
-
 from greenroom.models.client import ModelClient
 from greenroom.models.purses import Ledger
 from greenroom.models.types import Model, ModelSettings
+from greenroom.options import Settings
 from greenroom.store import ScoreRecord
 
 
@@ -92,12 +91,6 @@ class Missed(Exception):
     def __init__(self, reason: str, *, compared: Any = None, against: Any = None) -> None:
         super().__init__(reason)
         self.score = verdict(False, compared, against, reason)
-
-
-class Settings(BaseModel):
-    """The settings of an evaluator: each with a description, others are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 OpenModel = Callable[[ModelSettings], ModelClient | Model]

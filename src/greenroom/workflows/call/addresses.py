@@ -1,4 +1,4 @@
-"""Addresses of workflows as people write them: what is asked where."""
+"""Addresses of workflows as people write them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _WITHOUT_SCHEME = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[\da-fA-F:]+\]
 
 @dataclass(frozen=True)
 class Address:
-    """Where a workflow is looked for."""
+    """The address of a workflow, taken apart."""
 
     base: str
-    """Without a slash at its end: /inspect and the like are added to it."""
+    """Without a slash at the end: /inspect and other paths are appended to it."""
     model: str | None = None
-    """Which of an OpenAI-compatible server's models is meant."""
+    """One of an OpenAI-compatible server's models."""
     route: Route | None = None
-    """The one that the address named, if it did."""
+    """The route that the address names, if any."""
 
     @property
     def origin(self) -> str:
@@ -35,7 +35,7 @@ class Address:
 
     @property
     def path(self) -> str:
-        """What follows the server; empty for the server itself."""
+        """The path after the server; empty for the server itself."""
         return urlsplit(self.base).path
 
     @property
@@ -45,7 +45,7 @@ class Address:
 
 
 def is_address(text: str) -> bool:
-    """Whether this is an address, rather than a file or a module.
+    """Whether this is an address and not a file or a module.
 
     >>> [is_address(text) for text in ("https://a.example", "localhost:8000/bot", "app:bot")]
     [True, True, False]
@@ -56,7 +56,7 @@ def is_address(text: str) -> bool:
 def parse_address(text: str, *, model: str | None = None) -> Address:
     """An address such as http://localhost:8000/bot, or http://localhost:8000/v1#model.
 
-    Pages that belong to a workflow, such as its /invoke, stand for the workflow.
+    An address of one of a workflow's pages, such as /invoke, means the workflow.
     """
     text = text.strip()
     try:
@@ -66,16 +66,18 @@ def parse_address(text: str, *, model: str | None = None) -> Address:
         usable, parts = False, urlsplit("")
     if not usable:
         raise InputError(
-            f"'{text.rpartition('@')[2]}' is no address of a workflow: give one such as "
+            f"'{text.rpartition('@')[2]}' is not the address of a workflow: give one such as "
             "http://localhost:8000."
         )
     if parts.username is not None or parts.password is not None:
         raise InputError(
-            f"The address of {parts.hostname} holds a name or a password, which would be kept and "
-            "shown with it: put a token into GREENROOM_TOKEN instead."
+            f"The address of {parts.hostname} contains a name or a password, which would be "
+            "stored and displayed: put a token into GREENROOM_TOKEN instead."
         )
     if parts.query:
-        raise InputError(f"The address of a workflow ends before the '?': '{text}'.")
+        raise InputError(
+            f"The address of a workflow has no query: leave out '?' and what follows in '{text}'."
+        )
     path, route = parts.path.rstrip("/"), None
     for page in (*_ROUTES, *_PAGES):
         if path.endswith(page):

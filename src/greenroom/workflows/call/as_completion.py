@@ -1,4 +1,4 @@
-"""A chat workflow treated as a completion: a text goes in, a text comes out."""
+"""A chat workflow as a completion: a text goes in, a text comes out."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from typing import Any, cast
 
 from greenroom.errors import InputError
 from greenroom.messages import last_assistant_message, text_of
-from greenroom.util.json_values import mapping
-from greenroom.workflows.call.calls import Answer, Call, Event, Profile, Target
+from greenroom.util.json_values import as_dict
+from greenroom.workflows.calls import Answer, Call, Event, Profile, Target
 
 
 class AsCompletion:
     """A chat workflow as a Target that does not chat.
 
-    The one text among the inputs that the workflow does not declare becomes the user's message, and
-    the text of the last message the output. An answer of tool calls, which has no text, is passed
-    on as it is.
+    The one text input that the workflow does not declare becomes the user's message. The text of
+    the last message becomes the output. An answer that has only tool calls is passed on unchanged.
     """
 
     def __init__(self, target: Target) -> None:
@@ -35,33 +34,33 @@ class AsCompletion:
         return self._profile
 
     async def call(self, call: Call) -> Answer:
-        """The text of its answer; raises a CallError where there is none."""
+        """The text of its answer; raises a CallError if there is none."""
         return _as_text(await self._target.call(self._as_chat(call)))
 
     async def stream(self, call: Call) -> AsyncGenerator[Event]:
-        """Its answer in pieces, the last of them the whole."""
+        """Its answer in pieces; the last one is the whole answer."""
         events = cast("AsyncGenerator[Event]", self._target.stream(self._as_chat(call)))
         async with aclosing(events):
             async for event in events:
                 yield replace(event, data=_as_text(event.data)) if event.kind == "end" else event
 
     async def close(self) -> None:
-        """Let go of what is open."""
+        """Close its connections."""
         await self._target.close()
 
     def _as_chat(self, call: Call) -> Call:
         if "messages" in call.inputs:
             return call
-        declared = mapping(mapping(self._profile.schemas.inputs).get("properties"))
+        declared = as_dict(as_dict(self._profile.schemas.inputs).get("properties"))
         texts = [
             name
             for name, value in call.inputs.items()
             if isinstance(value, str) and name not in declared
         ]
         if len(texts) != 1:
-            found = f"there are {', '.join(texts)}" if texts else "there is none"
+            found = f"the inputs have {', '.join(texts)}" if texts else "the inputs have none"
             raise InputError(
-                f"'{self._profile.name}' chats. As a completion it takes one text, which becomes "
+                f"'{self._profile.name}' is a chat workflow. As a completion it takes one text as "
                 f"the user's message, but {found}."
             )
         message = {"role": "user", "content": call.inputs[texts[0]]}
@@ -74,6 +73,3 @@ def _as_text(answer: Answer) -> Answer:
     if message is None or (message.get("tool_calls") and not text_of(message.get("content"))):
         return answer
     return replace(answer, outputs=text_of(message.get("content")))
-
-
-__all__ = ["AsCompletion"]

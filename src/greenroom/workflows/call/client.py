@@ -1,4 +1,4 @@
-"""Calling a workflow behind an address, whichever interface it has."""
+"""Calling a workflow behind an address, whatever its interface."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING, Self
 from greenroom.errors import InputError
 from greenroom.messages import messages_of
 from greenroom.models.retries import RetryPolicy
-from greenroom.util.json_values import decoded, mapping
-from greenroom.workflows.call.calls import (
+from greenroom.util.json_values import as_dict, decoded
+from greenroom.workflows.call.connection import TIMEOUT, Connection, redirected
+from greenroom.workflows.call.frames import STREAMS, read_frames
+from greenroom.workflows.call.streams import StreamedAnswer
+from greenroom.workflows.call.wires import EnvelopeWire, OpenAIWire, PlainWire, Reading, Wire
+from greenroom.workflows.calls import (
     Answer,
     Call,
     CallError,
@@ -20,12 +24,7 @@ from greenroom.workflows.call.calls import (
     Profile,
     WorkflowUnavailable,
 )
-from greenroom.workflows.call.connection import TIMEOUT, Connection, redirected
-from greenroom.workflows.call.frames import STREAMS, read_frames
-from greenroom.workflows.call.openai_client import OpenAIWire
-from greenroom.workflows.call.streams import StreamedAnswer
-from greenroom.workflows.call.wires import EnvelopeWire, PlainWire, Reading, Wire
-from greenroom.workflows.declare.usage import Usage
+from greenroom.workflows.usage import ReportedUsage
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
@@ -38,11 +37,11 @@ _COST_HEADER = "x-litellm-response-cost"
 
 
 class WorkflowClient:
-    """A Target behind an address; its connections are used again and again.
+    """A Target behind an address; it reuses its connections.
 
-    A call that fails before the server can have run it, or that the server is too busy for (429,
-    503), is made again: as often as `retry` says, and not before the server wants it. Any other
-    failure is raised: whether the workflow had begun is not known.
+    A call is made again, as often as `retry` says, if it failed before the server could run it or
+    if the server is too busy (429, 503). Any other failure is raised, because the workflow may
+    already have started.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class WorkflowClient:
     ) -> None:
         self._profile = profile
         self._wire = wire or wire_for(profile)
-        # Whether the form of the body is known to be the right one.
+        # Whether the server is known to take this format.
         self._settled = wire is not None
         self._connection = Connection(profile.address, token=token, timeout=timeout, retry=retry)
 
@@ -66,20 +65,20 @@ class WorkflowClient:
         return self._profile
 
     async def call(self, call: Call) -> Answer:
-        """Its answer; raises a CallError where there is none."""
+        """Its answer; raises a CallError if there is none."""
         answer: Answer | None = None
         async for event in self._exchange(call, streamed=False):
             if event.kind == "end":
                 answer = event.data
-        assert answer is not None  # an exchange ends with one, or raises
+        assert answer is not None  # an exchange ends with an answer, or raises
         return answer
 
     def stream(self, call: Call) -> AsyncIterator[Event]:
-        """Its answer in pieces, the last of them the whole."""
+        """Its answer in pieces; the last one is the whole answer."""
         return self._exchange(call, streamed=True)
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._connection.close()
 
     async def __aenter__(self) -> Self:
@@ -93,19 +92,19 @@ class WorkflowClient:
         async with self._answered(call, streamed) as response:
             headers = response.headers
             if response.content_type in STREAMS:
-                told = StreamedAnswer(self._profile.is_chat)
+                answer = StreamedAnswer(self._profile.is_chat)
                 with self._named_failures():
                     frames = read_frames(response.content.iter_any(), response.content_type)
                     async for frame in frames:
-                        for event in told.take(frame):
+                        for event in answer.take(frame):
                             yield event
-                    for event in told.close():
+                    for event in answer.close():
                         yield event
                 reading = Reading(
-                    outputs=told.outputs,
-                    usage=told.usage,
-                    session_id=told.session_id,
-                    trace_id=told.trace_id,
+                    outputs=answer.outputs,
+                    usage=answer.usage,
+                    session_id=answer.session_id,
+                    trace_id=answer.trace_id,
                 )
             else:
                 content = await response.read()
@@ -129,7 +128,7 @@ class WorkflowClient:
 
     @asynccontextmanager
     async def _answered(self, call: Call, streamed: bool) -> AsyncGenerator[ClientResponse]:
-        """A response that holds an answer; raises where it holds an error."""
+        """A response that holds an answer; raises if it holds an error."""
         async with self._posted(self._wire, call, streamed) as response:
             if response.status < _FIRST_REDIRECT:
                 self._settled = True
@@ -138,7 +137,7 @@ class WorkflowClient:
             status, headers, content = response.status, response.headers, await response.read()
         if status < _FIRST_ERROR:
             raise redirected(self._wire.url, headers.get("Location"))
-        if other := self._other_form(status, content):
+        if other := self._other_wire(status, content):
             async with self._posted(other, call, streamed) as response:
                 if response.status < _FIRST_REDIRECT:
                     self._wire, self._settled = other, True
@@ -152,7 +151,7 @@ class WorkflowClient:
     ) -> AsyncGenerator[ClientResponse]:
         if call.session_id is not None and not _SESSION.fullmatch(call.session_id):
             raise InputError(
-                f"A session's id has 1 to 256 printable ASCII characters and no spaces, unlike "
+                f"A session id has 1 to 256 printable ASCII characters and no spaces, unlike "
                 f"{call.session_id!r}."
             )
         headers = {"x-ag-session-id": call.session_id, "traceparent": call.traceparent}
@@ -165,8 +164,8 @@ class WorkflowClient:
         ) as response:
             yield response
 
-    def _other_form(self, status: int, content: bytes) -> Wire | None:
-        """The plain form, where an envelope was refused before anything was run."""
+    def _other_wire(self, status: int, content: bytes) -> Wire | None:
+        """The plain format, if the server refused an envelope before running anything."""
         if self._settled or status not in _REFUSED_BODIES:
             return None
         if not isinstance(self._wire, EnvelopeWire) or _ran(content):
@@ -179,20 +178,20 @@ class WorkflowClient:
         try:
             answer = decoded(content)
         except ValueError:
-            raise WorkflowUnavailable("its answer is not JSON, or not all of it") from None
+            raise WorkflowUnavailable("its answer is not JSON, or incomplete") from None
         return self._wire.read(answer)
 
     def _whole(self, reading: Reading) -> Generator[Event]:
-        """The events of an answer that came at once."""
+        """The events of an answer that was not streamed."""
         if self._profile.is_chat:
             for message in messages_of(reading.outputs) or []:
                 yield Event(kind="message", data=message)
-        if reading.usage != Usage():
+        if reading.usage != ReportedUsage():
             yield Event(kind="usage", data=reading.usage.to_json())
 
     @contextmanager
     def _named_failures(self) -> Generator[None]:
-        """Failures that are told within an answer say where they come from."""
+        """Name the address in failures that an answer reports."""
         try:
             yield
         except CallError as error:
@@ -207,7 +206,7 @@ class WorkflowClient:
 
 
 def wire_for(profile: Profile) -> Wire:
-    """The form in which a workflow is called, as far as its profile tells it."""
+    """The wire format for a workflow, by its profile."""
     address, _, model = profile.address.partition("#")
     match profile.interface:
         case "openai":
@@ -219,20 +218,17 @@ def wire_for(profile: Profile) -> Wire:
 
 
 def _ran(content: bytes) -> bool:
-    """Whether an error comes from the workflow itself: Agenta puts it into an envelope."""
+    """Whether the workflow itself failed: Agenta puts its errors into an envelope."""
     try:
-        return "status" in mapping(decoded(content))
+        return "status" in as_dict(decoded(content))
     except ValueError:
         return False
 
 
-def _cost(usage: Usage, told: str | None) -> float | None:
-    if usage.cost is not None or not told:
+def _cost(usage: ReportedUsage, header: str | None) -> float | None:
+    if usage.cost is not None or not header:
         return usage.cost
     try:
-        return float(told)
+        return float(header)
     except ValueError:
         return None
-
-
-__all__ = ["WorkflowClient", "wire_for"]

@@ -1,4 +1,4 @@
-"""Talking HTTP to the server of a workflow: connections, the token, retries, errors in words."""
+"""HTTP to the server of a workflow: connections, the token, retries, error texts."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from greenroom.models.faults import OVERLOADED, shown
 from greenroom.models.payloads import encoded
 from greenroom.models.retries import RetryPolicy
 from greenroom.util.hosts import TOKEN_VARIABLE, is_loopback
-from greenroom.util.json_values import decoded, listing, mapping
-from greenroom.workflows.call.calls import CallError, WorkflowUnavailable
+from greenroom.util.json_values import as_dict, as_list, decoded
+from greenroom.workflows.calls import CallError, WorkflowUnavailable
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
 
 OPENAI_VARIABLE = "OPENAI_API_KEY"
 TIMEOUT = 120.0
-"""Seconds for an answer; for a streamed one, the longest silence."""
+"""Seconds for an answer; for a streamed answer, the longest pause."""
 
 _CONNECT_SECONDS = 10.0
 _CONNECTIONS = 1000
-# Servers on uvicorn close what is idle for 5 seconds: a request must not meet that moment.
+# uvicorn closes connections that are idle for 5 seconds: close ours earlier.
 _IDLE_SECONDS = 3.0
 _UNAVAILABLE = OVERLOADED | {408, 502, 504}
 _LARGE = 2**20
@@ -36,7 +36,7 @@ _SCHEME = re.compile(r"[A-Za-z]+ ")
 
 
 class Connection:
-    """The connections to one server; they belong to the event loop that first uses them."""
+    """The connections to one server, for one event loop."""
 
     def __init__(
         self,
@@ -63,10 +63,10 @@ class Connection:
         headers: Mapping[str, str] | None = None,
         streamed: bool = False,
     ) -> AsyncGenerator[ClientResponse]:
-        """A response whose body is still to be read, whatever its status.
+        """A response with an unread body and any status.
 
-        What fails before the server can have run anything is sent again, and so is what it is too
-        busy for. Everything else is raised as WorkflowUnavailable.
+        A request is sent again if it failed before the server could run it, or if the server is too
+        busy. Other failures are raised as WorkflowUnavailable.
         """
         from aiohttp import ClientError
 
@@ -81,25 +81,25 @@ class Connection:
             raise self._lost(error) from None
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         if self._session is not None:
             session, self._session = self._session, None
             await session.close()
 
     def error_of(self, status: int, content: bytes) -> CallError:
-        """What an answer with an error status means, in words."""
-        said, kind = complaint(content)
-        said = shown(said, self._token)
+        """The error for an answer with an error status."""
+        text, kind = complaint(content)
+        reason = shown(text, self._token)
         if status in (401, 403):
             return CallError(self._about_the_token(status), status=status, kind=kind)
-        text = f"{self.address} answered {status}" + (f": {said}" if said else ".")
+        text = f"{self.address} answered {status}" + (f": {reason}" if reason else ".")
         failure = WorkflowUnavailable if status in _UNAVAILABLE else CallError
         return failure(text, status=status, kind=kind)
 
     def _about_the_token(self, status: int) -> str:
-        # What is said about a wrong token may quote parts of it, so it is not repeated.
+        # The server's text may quote parts of the token, so it is left out.
         if self._token is None:
-            return f"{self.address} wants a token: set {self._variable}."
+            return f"{self.address} needs a token: set {self._variable}."
         if status == 401:
             return f"{self.address} does not accept the token: set {self._variable} to a valid one."
         return f"{self.address} does not allow this: set {self._variable} to a token that may."
@@ -122,7 +122,7 @@ class Connection:
         content = _encoded(body)
         options: dict[str, Any] = {
             "headers": self._headers(body, headers),
-            # A redirect would turn the call into a GET, or take the token to another host.
+            # A redirect would turn the call into a GET, or send the token to another host.
             "allow_redirects": False,
             "timeout": ClientTimeout(
                 total=None if streamed else self._timeout,
@@ -134,7 +134,7 @@ class Connection:
         while True:
             again = retries < self._retry.max_retries
             try:
-                # From a megabyte on aiohttp wants a body in pieces.
+                # aiohttp warns about bodies of a megabyte that are not files.
                 data = io.BytesIO(content) if content and len(content) >= _LARGE else content
                 response = await self._opened().request(method, url, data=data, **options)
             except (ClientConnectorError, ConnectionTimeoutError) as error:
@@ -158,7 +158,7 @@ class Connection:
                     limit=_CONNECTIONS, keepalive_timeout=_IDLE_SECONDS, ttl_dns_cache=300
                 ),
                 cookie_jar=DummyCookieJar(),
-                # This machine's own servers are out of reach for a proxy.
+                # A proxy cannot reach servers on this machine.
                 trust_env=not is_loopback(urlsplit(self.address).hostname or ""),
             )
         return self._session
@@ -169,8 +169,10 @@ class Connection:
             sent["Content-Type"] = "application/json"
         if self._token is not None:
             if not (self._token.isascii() and self._token.isprintable()):
-                raise InputError(f"{self._variable} is no token: no token has such characters.")
-            # Agenta's keys come with a scheme of their own: "ApiKey ...".
+                raise InputError(
+                    f"{self._variable} is not a valid token: it must be printable ASCII."
+                )
+            # Agenta's keys name their own scheme: "ApiKey ...".
             named = _SCHEME.match(self._token)
             sent["Authorization"] = self._token if named else f"Bearer {self._token}"
         return sent | dict(headers or {})
@@ -181,9 +183,9 @@ class Connection:
         if isinstance(error, ClientConnectorDNSError):
             return WorkflowUnavailable(f"There is no host '{error.host}': check the address.")
         if isinstance(error, ClientSSLError):
-            said = shown(str(error), self._token)
+            reason = shown(str(error), self._token)
             return WorkflowUnavailable(
-                f"There is no secure connection to {error.host}:{error.port}: {said}. If the "
+                f"There is no secure connection to {error.host}:{error.port}: {reason}. If the "
                 "server has no certificate, its address begins with http://."
             )
         if isinstance(error, ClientConnectorError):
@@ -194,14 +196,14 @@ class Connection:
                 f"Nothing listens at {where}: start the workflow's server there, or check the "
                 "address."
             )
-        said = shown(str(error) or type(error).__name__, self._token)
-        return WorkflowUnavailable(f"The connection to {self.address} was lost: {said}")
+        reason = shown(str(error) or type(error).__name__, self._token)
+        return WorkflowUnavailable(f"The connection to {self.address} was lost: {reason}")
 
 
 def token_variable(address: str) -> str:
     """The environment variable that holds the token for an address.
 
-    OpenAI's key goes to OpenAI, and to nobody else.
+    OpenAI's key goes to OpenAI only.
     """
     official = urlsplit(address).hostname == "api.openai.com"
     return OPENAI_VARIABLE if official else TOKEN_VARIABLE
@@ -213,18 +215,18 @@ def _encoded(body: Any) -> bytes | None:
     try:
         return encoded(body)
     except (TypeError, ValueError) as error:
-        raise InputError(f"What is to be sent is not JSON: {error}.") from error
+        raise InputError(f"The call cannot be sent, because it is not JSON: {error}.") from error
 
 
 def redirected(url: str, location: str | None) -> CallError:
-    """The error for an answer that sends us elsewhere: a token is not taken along."""
+    """The error for a redirect, which is never followed: the token stays here."""
     return CallError(f"{url} redirects to {shown(location or 'nowhere')}: give that address.")
 
 
 def complaint(content: bytes) -> tuple[str, str]:
-    """What the body of an error says, and what kind of error it names.
+    """The text and the kind of error in the body of an answer.
 
-    Agenta's `status`, FastAPI's `detail` and OpenAI's `error` are understood.
+    Reads Agenta's `status`, FastAPI's `detail` and OpenAI's `error`.
     """
     try:
         body = decoded(content)
@@ -232,23 +234,23 @@ def complaint(content: bytes) -> tuple[str, str]:
         return content.decode("utf-8", "replace"), ""
     if not isinstance(body, dict):
         return str(body), ""
-    fields = mapping(body)
-    told: Any = next(
+    fields = as_dict(body)
+    found: Any = next(
         (fields[name] for name in ("status", "error", "detail", "details") if fields.get(name)),
         fields,
     )
-    if isinstance(told, list):
-        return "; ".join(map(_invalid, listing(told))), ""
-    if not isinstance(told, dict):
-        return str(told), ""
-    inner = mapping(told)
+    if isinstance(found, list):
+        return "; ".join(map(_invalid, as_list(found))), ""
+    if not isinstance(found, dict):
+        return str(found), ""
+    inner = as_dict(found)
     kind = inner.get("type") or inner.get("code")
-    said = inner.get("message") or inner.get("detail") or encoded(inner).decode()
-    return str(said), kind if isinstance(kind, str) else ""
+    text = inner.get("message") or inner.get("detail") or encoded(inner).decode()
+    return str(text), kind if isinstance(kind, str) else ""
 
 
 def _invalid(item: Any) -> str:
-    """One of FastAPI's complaints about a body: where, and what."""
-    fields = mapping(item)
-    place = ".".join(map(str, listing(fields.get("loc"))))
+    """One of FastAPI's problems with a body: where, and what."""
+    fields = as_dict(item)
+    place = ".".join(map(str, as_list(fields.get("loc"))))
     return f"{place}: {fields.get('msg')}" if place else str(fields.get("msg") or item)

@@ -1,8 +1,8 @@
 """Finding out what is behind an address: which workflow, whether it chats, how it is called.
 
-What a workflow declares counts before what it looks like. In this order: the flags of /inspect,
-the flags in the OpenAPI document, a mark in the schema of the inputs, and last the shape of the
-body. A server that speaks OpenAI's protocol chats by nature.
+What decides whether it chats, in this order: the flags of /inspect, the flags in the OpenAPI
+document, a mark in the schema of the inputs, the shape of the body. A server that speaks OpenAI's
+protocol always chats.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Any
 
 from greenroom.errors import InputError
 from greenroom.models.retries import RetryPolicy
-from greenroom.util.json_values import decoded, listing, mapping
+from greenroom.util.json_values import as_dict, as_list, decoded
 from greenroom.workflows.call.addresses import Address, parse_address
-from greenroom.workflows.call.calls import IS_CHAT, Profile, Schemas
 from greenroom.workflows.call.connection import Connection
 from greenroom.workflows.call.openapi_reading import Operation, read_operations, takes_messages
 from greenroom.workflows.call.wires import EnvelopeWire, PlainWire, Wire
+from greenroom.workflows.calls import IS_CHAT, Profile, Schemas
 
 SECONDS = 20.0
-"""How long each question may take."""
+"""The timeout of each request."""
 
 _OK = 200
 _FORBIDDEN = (401, 403)
@@ -38,7 +38,7 @@ _NOBODY_SAYS = "nothing: no flag, and no messages among the inputs"
 
 @dataclass(frozen=True)
 class Found:
-    """A workflow, and the form in which it takes calls, where that is certain."""
+    """A workflow, and its wire format if that is certain."""
 
     profile: Profile
     wire: Wire | None = None
@@ -46,14 +46,14 @@ class Found:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether something chats, and what told so."""
+    """Whether a workflow chats, and how we know."""
 
     is_chat: bool
     because: str
 
 
 async def discover(url: str, *, token: str | None = None, model: str | None = None) -> Profile:
-    """What is known of the workflow at an address; an InputError says why nothing is.
+    """What is known of the workflow at an address; raises an InputError if there is none.
 
     `model` names one of an OpenAI-compatible server's models, as `url#model` does.
     """
@@ -61,7 +61,7 @@ async def discover(url: str, *, token: str | None = None, model: str | None = No
 
 
 async def find_workflow(url: str, *, token: str | None = None, model: str | None = None) -> Found:
-    """The same, together with the form of its calls."""
+    """The same, together with its wire format."""
     address = parse_address(url, model=model)
     connection = Connection(
         address.base, token=token, timeout=SECONDS, retry=RetryPolicy(max_retries=0)
@@ -102,7 +102,7 @@ class _Search:
         url = f"{self.address.base}/inspect"
         empty: dict[str, Any] = {}
         for method, body in (("POST", empty), ("GET", None)):
-            answer = mapping(await self._ask(method, url, body))
+            answer = as_dict(await self._ask(method, url, body))
             if any(name in answer for name in ("revision", "request", "flags", "interface")):
                 return answer
         return None
@@ -121,17 +121,17 @@ class _Search:
         base = self.address.base
         for place in [base] if self.address.is_openai else [f"{base}/v1", base]:
             answer = await self._ask("GET", f"{place}/models")
-            listed = listing(mapping(answer).get("data", answer))
-            names = [str(mapping(one)["id"]) for one in listed if mapping(one).get("id")]
+            listed = as_list(as_dict(answer).get("data", answer))
+            names = [str(as_dict(one)["id"]) for one in listed if as_dict(one).get("id")]
             if names:
                 return Found(_model_profile(place, self.address.model, names))
         if self.address.is_openai and self.address.model is not None:
-            # Not every such server lists its models; this one was named.
+            # Some servers do not list their models.
             return Found(_model_profile(base, self.address.model, []))
         return None
 
     async def _ask(self, method: str, url: str, body: Any = None) -> Any:
-        """The JSON that is there, or None: then it is noted what was there instead."""
+        """The JSON at a URL, or None; `tried` notes what was there instead."""
         async with self.connection.open(method, url, body) as response:
             content = await response.read()
         if response.status in _FORBIDDEN:
@@ -149,56 +149,56 @@ class _Search:
 
 
 def _declared_in(described: dict[str, Any]) -> Verdict | None:
-    inner = mapping(mapping(described.get("request")).get("flags")).get(IS_CHAT)
+    inner = as_dict(as_dict(described.get("request")).get("flags")).get(IS_CHAT)
     if isinstance(inner, bool):
         return Verdict(inner, f"declared: /inspect says request.flags.is_chat = {_json(inner)}")
-    outer = mapping(described.get("flags")).get(IS_CHAT)
+    outer = as_dict(described.get("flags")).get(IS_CHAT)
     if isinstance(outer, bool):
         return Verdict(outer, f"declared: /inspect says flags.is_chat = {_json(outer)}")
     return None
 
 
 def _judged(operations: list[Operation], inputs: Any) -> Verdict:
-    """What the OpenAPI document says, then the schema of the inputs, then the shape of the body."""
+    """By the OpenAPI document, then the schema of the inputs, then the shape of the body."""
     for one in operations:
         flag = one.flags.get(IS_CHAT)
         if isinstance(flag, bool):
             said = f"x-agenta.flags.is_chat = {_json(flag)} on /{one.route}"
             return Verdict(flag, f"declared: the OpenAPI document says {said}")
     schemas = [("the inputs", inputs), *((f"/{o.route}", o.schemas.inputs) for o in operations)]
-    told = [(place, takes_messages(schema)) for place, schema in schemas]
-    for place, how in told:
+    signs = [(place, takes_messages(schema)) for place, schema in schemas]
+    for place, how in signs:
         if how == "marked":
             return Verdict(True, f"the schema of {place} marks messages as a message history")
-    for place, how in told:
+    for place, how in signs:
         if how == "shaped":
             return Verdict(True, f"the shape: {place} takes messages")
     return Verdict(False, _NOBODY_SAYS)
 
 
 def _revision(described: dict[str, Any]) -> dict[str, Any]:
-    request = mapping(described.get("request"))
-    for holder in (described, mapping(described.get("data")), mapping(request.get("data"))):
-        if revision := mapping(holder.get("revision")):
+    request = as_dict(described.get("request"))
+    for holder in (described, as_dict(described.get("data")), as_dict(request.get("data"))):
+        if revision := as_dict(holder.get("revision")):
             return revision
     return {}
 
 
 def _schemas(described: dict[str, Any]) -> Schemas:
-    data = mapping(_revision(described).get("data")) or mapping(described.get("interface"))
-    schemas = mapping(data.get("schemas"))
+    data = as_dict(_revision(described).get("data")) or as_dict(described.get("interface"))
+    schemas = as_dict(data.get("schemas"))
     return Schemas(
-        inputs=mapping(schemas.get("inputs")) or None,
-        parameters=mapping(schemas.get("parameters")) or None,
-        outputs=mapping(schemas.get("outputs")) or None,
+        inputs=as_dict(schemas.get("inputs")) or None,
+        parameters=as_dict(schemas.get("parameters")) or None,
+        outputs=as_dict(schemas.get("outputs")) or None,
     )
 
 
 def _described_profile(address: Address, described: dict[str, Any], verdict: Verdict) -> Profile:
     revision = _revision(described)
-    data = mapping(revision.get("data"))
-    flags = mapping(described.get("flags")) | mapping(
-        mapping(described.get("request")).get("flags")
+    data = as_dict(revision.get("data"))
+    flags = as_dict(described.get("flags")) | as_dict(
+        as_dict(described.get("request")).get("flags")
     )
     names = (revision.get("name"), revision.get("slug"), _name_in(data.get("uri")))
     return Profile(
@@ -206,7 +206,7 @@ def _described_profile(address: Address, described: dict[str, Any], verdict: Ver
         is_chat=verdict.is_chat,
         flags=flags,
         schemas=_schemas(described),
-        parameters=mapping(data.get("parameters")),
+        parameters=as_dict(data.get("parameters")),
         description=str(revision.get("description") or ""),
         address=address.base,
         interface="invoke",
@@ -264,6 +264,3 @@ def _name_of(address: Address) -> str:
 
 def _json(flag: bool) -> str:
     return "true" if flag else "false"
-
-
-__all__ = ["Found", "discover", "find_workflow"]

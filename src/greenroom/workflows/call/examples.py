@@ -8,11 +8,11 @@ from typing import Any
 
 import orjson
 
-from greenroom.util.json_values import listing, mapping
-from greenroom.workflows.call.calls import Call, Profile
+from greenroom.util.json_values import as_dict, as_list
 from greenroom.workflows.call.client import wire_for
 from greenroom.workflows.call.connection import token_variable
 from greenroom.workflows.call.wires import Wire
+from greenroom.workflows.calls import Call, Profile
 
 _SAMPLES: dict[str, Any] = {
     "string": "...",
@@ -25,26 +25,26 @@ _SAMPLES: dict[str, Any] = {
 
 
 def needed_inputs(profile: Profile) -> dict[str, dict[str, Any]]:
-    """The inputs that a call has to give, beside the messages, with their schemas.
+    """The inputs that a call must give beside the messages, with their schemas.
 
-    Where a schema does not say which are needed, all are.
+    A schema without `required` needs all of them.
     """
-    schema = mapping(profile.schemas.inputs)
-    properties = mapping(schema.get("properties"))
-    needed = listing(schema["required"]) if "required" in schema else list(properties)
-    return {name: mapping(properties.get(name)) for name in needed if name != "messages"}
+    schema = as_dict(profile.schemas.inputs)
+    properties = as_dict(schema.get("properties"))
+    needed = as_list(schema["required"]) if "required" in schema else list(properties)
+    return {name: as_dict(properties.get(name)) for name in needed if name != "messages"}
 
 
 def example_inputs(profile: Profile) -> dict[str, Any]:
-    """Inputs that fit the schema, with placeholders for what only a person can know."""
+    """Inputs that fit the schema, with placeholders."""
     inputs: dict[str, Any] = {}
-    if profile.is_chat or "messages" in mapping(mapping(profile.schemas.inputs).get("properties")):
+    if profile.is_chat or "messages" in as_dict(as_dict(profile.schemas.inputs).get("properties")):
         inputs["messages"] = [{"role": "user", "content": "Hello"}]
     return inputs | {name: _example(schema) for name, schema in needed_inputs(profile).items()}
 
 
 def curl_line(profile: Profile, wire: Wire | None = None) -> str:
-    """A command that calls the workflow; a token stands in it by the name of its variable."""
+    """A command that calls the workflow; a token appears as the name of its variable."""
     wire = wire or wire_for(profile)
     body = wire.body(Call(inputs=example_inputs(profile)), streamed=False)
     body.pop("flags", None)
@@ -57,25 +57,22 @@ def curl_line(profile: Profile, wire: Wire | None = None) -> str:
 
 def kind_of(schema: Any) -> str:
     """What a schema allows, in a few words."""
-    fields = mapping(schema)
+    fields = as_dict(schema)
     reference = fields.get("x-ag-type-ref")
     if isinstance(reference, str):
         return reference
-    if values := listing(fields.get("enum")):
+    if values := as_list(fields.get("enum")):
         return "one of " + ", ".join(map(str, values))
     kinds = fields.get("type")
     if kinds is None:
-        options = [o for name in ("anyOf", "oneOf", "allOf") for o in listing(fields.get(name))]
+        options = [o for name in ("anyOf", "oneOf", "allOf") for o in as_list(fields.get(name))]
         return " or ".join(dict.fromkeys(map(kind_of, options))) or "anything"
-    return " or ".join(map(str, listing(kinds))) if isinstance(kinds, list) else str(kinds)
+    return " or ".join(map(str, as_list(kinds))) if isinstance(kinds, list) else str(kinds)
 
 
 def _example(schema: dict[str, Any]) -> Any:
     if "default" in schema:
         return schema["default"]
-    if values := listing(schema.get("examples")) or listing(schema.get("enum")):
+    if values := as_list(schema.get("examples")) or as_list(schema.get("enum")):
         return values[0]
     return _SAMPLES.get(kind_of(schema).partition(" or ")[0], "...")
-
-
-__all__ = ["curl_line", "example_inputs", "kind_of", "needed_inputs"]

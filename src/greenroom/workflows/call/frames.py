@@ -12,14 +12,14 @@ STREAMS = frozenset({SSE, "application/x-ndjson", "application/jsonl"})
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One piece of a stream as it was framed; lines of JSON have no name."""
+    """One frame of a stream; lines of JSON have no name."""
 
     data: str
     name: str = ""
 
 
 class Lines:
-    """Cuts bytes into lines, wherever the network cut them."""
+    """Splits chunks of bytes into lines."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
@@ -37,7 +37,7 @@ class Lines:
 
 @dataclass
 class _Frames:
-    """Makes frames of lines."""
+    """Builds frames from lines."""
 
     sse: bool
     name: str = ""
@@ -64,7 +64,7 @@ class _Frames:
 
 
 async def read_frames(chunks: AsyncIterable[bytes], content_type: str) -> AsyncIterator[Frame]:
-    """The frames of a stream; a last one that lacks its end of line is one all the same."""
+    """The frames of a stream, including a last one without an end of line."""
     lines, frames = Lines(), _Frames(content_type == SSE)
     async for chunk in chunks:
         for line in lines.feed(chunk):

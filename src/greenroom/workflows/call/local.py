@@ -1,21 +1,36 @@
-"""Calling a workflow in this process, as any other target is called."""
+"""Calling a workflow in this process: a handler of any kind becomes a Target."""
 
 from __future__ import annotations
 
+import inspect
+import threading
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 import anyio
+from anyio import to_thread
 
-from greenroom.workflows.call.calls import Answer, Call, CallError, Event, Profile
-from greenroom.workflows.declare import handling
-from greenroom.workflows.declare.contract import SERVER_ERROR, check_output
-from greenroom.workflows.declare.outputs import NotJson, json_value
+from greenroom.errors import redacted
+from greenroom.workflows.calls import (
+    MESSAGES,
+    SERVER_ERROR,
+    Answer,
+    Call,
+    CallError,
+    Event,
+    InvalidCall,
+    Profile,
+)
+from greenroom.workflows.declare.arguments import check_messages
+from greenroom.workflows.declare.outputs import NotJson, check_messages_returned, json_value
 from greenroom.workflows.declare.pieces import ChatPieces, OtherPieces
-from greenroom.workflows.declare.usage import Usage, current_usage
 from greenroom.workflows.declare.workflow import Workflow
+from greenroom.workflows.usage import ReportedUsage, current_usage
+
+_END: Any = object()
 
 
 class LocalTarget:
@@ -41,36 +56,41 @@ class LocalTarget:
         return self._profile
 
     async def call(self, call: Call) -> Answer:
-        """Its answer; raises a CallError where there is none."""
+        """Its answer; raises a CallError if there is none."""
         if self.workflow.streams:
             async with aclosing(self.stream(call)) as events:
                 async for event in events:
                     if event.kind == "end":
                         return event.data
-        began, usage = time.perf_counter(), Usage()
+        began, usage = time.perf_counter(), ReportedUsage()
         token = current_usage.set(usage)
         try:
-            output = await handling.returned(self.workflow, call, self._threads)
+            returned = await self._returned(call)
         finally:
             current_usage.reset(token)
-        return self._answer(call, self._outputs(output), usage, began)
+        try:
+            outputs = json_value(returned)
+        except NotJson as error:
+            raise self._not_json(error) from error
+        if self.workflow.is_chat:
+            check_messages_returned(self.workflow.name, outputs)
+        return _answer(call, outputs, usage, began)
 
     async def stream(self, call: Call) -> AsyncGenerator[Event]:
-        """Its answer in pieces, the last of them the whole."""
+        """Its answer in pieces; the last one is the whole answer."""
+        name, is_chat = self.workflow.name, self.workflow.is_chat
         if not self.workflow.streams:
             answer = await self.call(call)
-            if self.workflow.is_chat:
-                for message in check_output(self.workflow.name, answer.outputs):
+            if is_chat:
+                for message in check_messages_returned(name, answer.outputs):
                     yield Event(kind="message", data=message)
             yield Event(kind="end", data=answer)
             return
-        began, usage = time.perf_counter(), Usage()
-        collected = (
-            ChatPieces(self.workflow.name, usage) if self.workflow.is_chat else OtherPieces()
-        )
+        began, usage = time.perf_counter(), ReportedUsage()
+        collected = ChatPieces(name, usage) if is_chat else OtherPieces()
         # The generator runs in the context of whoever asks for the next piece, so the usage is set
-        # anew for each of them.
-        async with aclosing(handling.pieces(self.workflow, call, self._threads)) as pieces:
+        # for each piece.
+        async with aclosing(self._pieces(call)) as pieces:
             while True:
                 token = current_usage.set(usage)
                 try:
@@ -79,32 +99,63 @@ class LocalTarget:
                     current_usage.reset(token)
                 if piece is _END:
                     break
-                for event in self._taken(collected, piece):
+                try:
+                    events = collected.take(piece)
+                except NotJson as error:
+                    raise self._not_json(error) from error
+                for event in events:
                     yield event
         for event in collected.end():
             yield event
         outputs = collected.outputs
-        if self.workflow.is_chat:
-            check_output(self.workflow.name, outputs)
-        yield Event(kind="end", data=self._answer(call, outputs, usage, began))
+        if is_chat:
+            check_messages_returned(name, outputs)
+        yield Event(kind="end", data=_answer(call, outputs, usage, began))
 
     async def close(self) -> None:
-        """Let go of what is open: nothing is."""
+        """Nothing to close: it has no connections."""
 
-    def _taken(self, collected: ChatPieces | OtherPieces, piece: Any) -> list[Event]:
-        try:
-            return collected.take(piece)
-        except NotJson as error:
-            raise self._not_json(error) from error
+    def _bound(self, call: Call) -> Callable[[], Any]:
+        """The handler with its arguments; raises InvalidCall if they are wrong."""
+        workflow = self.workflow
+        if workflow.is_chat and workflow.arguments.first("messages") is None:
+            check_messages(call.inputs.get(MESSAGES))
+        positional, named = workflow.arguments.bind(call, workflow.configuration)
+        if call.parameters and workflow.arguments.first("parameters") is None:
+            workflow.configuration.values(
+                call.parameters
+            )  # validated although the handler has none
+        return partial(workflow.handler, *positional, **named)
 
-    def _outputs(self, output: Any) -> Any:
+    async def _returned(self, call: Call) -> Any:
+        """What a function returns; what it raises becomes a CallError."""
+        handler = self._bound(call)
         try:
-            outputs = json_value(output)
-        except NotJson as error:
-            raise self._not_json(error) from error
-        if self.workflow.is_chat:
-            check_output(self.workflow.name, outputs)
-        return outputs
+            if self.workflow.kind == "coroutine":
+                return await handler()
+            # A thread cannot be stopped: on cancellation its slot stays taken until it ends.
+            output = await to_thread.run_sync(handler, limiter=self._threads)
+            return await output if inspect.isawaitable(output) else output
+        except (Exception, SystemExit) as error:
+            raise _failure(error) from error
+
+    async def _pieces(self, call: Call) -> AsyncGenerator[Any]:
+        """What a generator yields; what it raises becomes a CallError."""
+        handler = self._bound(call)
+        source: AsyncIterator[Any] = (
+            handler()
+            if self.workflow.kind == "async generator"
+            else _from_thread(handler(), self._threads)
+        )
+        async with aclosing(source):  # pyright: ignore[reportArgumentType]
+            while True:
+                try:
+                    piece = await anext(source, _END)
+                except (Exception, SystemExit) as error:
+                    raise _failure(error) from error
+                if piece is _END:
+                    return
+                yield piece
 
     def _not_json(self, error: NotJson) -> CallError:
         return CallError(
@@ -113,17 +164,43 @@ class LocalTarget:
             kind="NotJson",
         )
 
-    def _answer(self, call: Call, outputs: Any, usage: Usage, began: float) -> Answer:
-        return Answer(
-            outputs=outputs,
-            session_id=call.session_id,
-            seconds=time.perf_counter() - began,
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
-            cost=usage.cost,
-        )
+
+async def _from_thread(
+    source: Generator[Any], threads: anyio.CapacityLimiter | None
+) -> AsyncGenerator[Any]:
+    """A sync generator's pieces; each is made in a worker thread, off the event loop."""
+    running = threading.Lock()
+
+    def advance() -> Any:
+        with running:
+            return next(source, _END)
+
+    def close() -> None:
+        with running:  # after a cancellation a thread may still be making a piece
+            source.close()
+
+    try:
+        while (piece := await to_thread.run_sync(advance, limiter=threads)) is not _END:
+            yield piece
+    finally:
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(close, limiter=threads)
 
 
-_END: Any = object()
+def _failure(error: BaseException) -> CallError:
+    """What a handler raised, in words for the caller."""
+    if isinstance(error, CallError) and not isinstance(error, InvalidCall):
+        return error  # an InvalidCall is about a call that the handler itself made
+    kind = type(error).__name__
+    return CallError(redacted(str(error)) or kind, status=SERVER_ERROR, kind=kind)
 
-__all__ = ["LocalTarget"]
+
+def _answer(call: Call, outputs: Any, usage: ReportedUsage, began: float) -> Answer:
+    return Answer(
+        outputs=outputs,
+        session_id=call.session_id,
+        seconds=time.perf_counter() - began,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        cost=usage.cost,
+    )

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from greenroom.util.json_values import listing, mapping
+from greenroom.util.json_values import as_dict, as_list
 from greenroom.workflows.call.addresses import Route
-from greenroom.workflows.call.calls import Schemas
+from greenroom.workflows.calls import Schemas
 
 ROUTES: tuple[Route, ...] = ("invoke", "test", "run")
-"""In the order in which they are called: an old app's /run wants a stored configuration."""
+"""In order of preference: in apps of Agenta's SDK up to 0.95 /run needs a stored configuration."""
 
 _CONFIGURATION = ("ag_config", "parameters")
 _ENVELOPE = "data"
@@ -27,17 +27,17 @@ class Operation:
     description: str
     flags: dict[str, Any]
     body: dict[str, Any]
-    """The JSON schema of the body, with everything it refers to in place."""
+    """The JSON schema of the body, with all references resolved."""
     answer: dict[str, Any]
 
     @property
     def fields(self) -> frozenset[str]:
-        """What the body takes at its top."""
+        """The fields at the top of the body."""
         return frozenset(_properties(self.body))
 
     @property
     def is_envelope(self) -> bool:
-        """Whether the body is an envelope, with everything under `data`."""
+        """Whether the body is an envelope with everything under `data`."""
         return _ENVELOPE in self.fields and "messages" not in self.fields
 
     @property
@@ -48,7 +48,7 @@ class Operation:
             return Schemas(inputs=data.get("inputs"), parameters=data.get("parameters"))
         top = _properties(self.body)
         inputs = {name: schema for name, schema in top.items() if name not in _NOT_INPUTS}
-        inputs |= _properties(mapping(top.get("inputs")))
+        inputs |= _properties(as_dict(top.get("inputs")))
         wrapped = {"data", "version"} <= set(_properties(self.answer))
         return Schemas(
             inputs={"type": "object", "properties": inputs} if inputs else None,
@@ -58,96 +58,96 @@ class Operation:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The configuration's defaults, as far as they are told."""
-        schema = mapping(self.schemas.parameters)
+        """The configuration's defaults that the schema tells."""
+        schema = as_dict(self.schemas.parameters)
         told = {
             name: one["default"] for name, one in _properties(schema).items() if "default" in one
         }
-        return told | mapping(schema.get("default"))
+        return told | as_dict(schema.get("default"))
 
 
 def read_operations(document: Any, prefixes: tuple[str, ...]) -> list[Operation]:
     """The operations of a workflow that a document describes, under any of the prefixes."""
-    fields = mapping(document)
-    info, paths = mapping(fields.get("info")), mapping(fields.get("paths"))
+    fields = as_dict(document)
+    info, paths = as_dict(fields.get("info")), as_dict(fields.get("paths"))
     found: list[Operation] = []
     for route in ROUTES:
-        places = (mapping(paths.get(f"{prefix}/{route}")) for prefix in prefixes)
-        post = next((mapping(place["post"]) for place in places if place.get("post")), None)
+        places = (as_dict(paths.get(f"{prefix}/{route}")) for prefix in prefixes)
+        post = next((as_dict(place["post"]) for place in places if place.get("post")), None)
         if post is not None:
             found.append(
                 Operation(
                     route=route,
                     title=str(info.get("title") or ""),
                     description=str(post.get("description") or info.get("description") or ""),
-                    flags=mapping(mapping(post.get("x-agenta")).get("flags")),
-                    body=_json_schema(fields, mapping(post.get("requestBody"))),
-                    answer=_json_schema(fields, mapping(mapping(post.get("responses")).get("200"))),
+                    flags=as_dict(as_dict(post.get("x-agenta")).get("flags")),
+                    body=_json_schema(fields, as_dict(post.get("requestBody"))),
+                    answer=_json_schema(fields, as_dict(as_dict(post.get("responses")).get("200"))),
                 )
             )
     return found
 
 
 def takes_messages(inputs: Any) -> str | None:
-    """How a schema of inputs tells that it takes a message history; None if it does not."""
-    schema = mapping(_properties(mapping(inputs)).get("messages"))
+    """How a schema of inputs shows that it takes a message history; None if it does not."""
+    schema = as_dict(_properties(as_dict(inputs)).get("messages"))
     if "messages" in (schema.get("x-ag-type-ref"), schema.get("x-parameter")):
         return "marked"
-    has_messages = "messages" in _properties(mapping(inputs))
+    has_messages = "messages" in _properties(as_dict(inputs))
     return "shaped" if has_messages and any(map(_may_be_array, _options(schema))) else None
 
 
 def _json_schema(document: dict[str, Any], holder: dict[str, Any]) -> dict[str, Any]:
-    content = mapping(_followed(document, holder).get("content"))
-    schema = mapping(content.get("application/json")).get("schema")
-    return mapping(_inlined(document, schema, ()))
+    content = as_dict(_followed(document, holder).get("content"))
+    schema = as_dict(content.get("application/json")).get("schema")
+    return as_dict(_inlined(document, schema, ()))
 
 
 def _inlined(document: dict[str, Any], value: Any, above: tuple[str, ...]) -> Any:
-    """The value with what it refers to in place; what contains itself stays open."""
+    """The value with its references resolved; a schema inside itself becomes {}."""
     if isinstance(value, list):
-        return [_inlined(document, item, above) for item in listing(value)]
+        return [_inlined(document, item, above) for item in as_list(value)]
     if not isinstance(value, dict):
         return value
-    fields = mapping(value)
+    fields = as_dict(value)
     reference = fields.get("$ref")
     if isinstance(reference, str):
         if reference in above:
             return {}
         rest = {name: item for name, item in fields.items() if name != "$ref"}
-        return mapping(_inlined(document, _target(document, reference), (*above, reference))) | rest
+        return as_dict(_inlined(document, _target(document, reference), (*above, reference))) | rest
     return {name: _inlined(document, item, above) for name, item in fields.items()}
 
 
 def _followed(document: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
     reference = value.get("$ref")
-    return mapping(_target(document, reference)) if isinstance(reference, str) else value
+    return as_dict(_target(document, reference)) if isinstance(reference, str) else value
 
 
 def _target(document: dict[str, Any], reference: str) -> Any:
     place: Any = document
     for step in reference.removeprefix("#/").split("/"):
-        place = mapping(place).get(step.replace("~1", "/").replace("~0", "~"))
+        place = as_dict(place).get(step.replace("~1", "/").replace("~0", "~"))
     return place
 
 
 def _properties(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """The properties of an object, or of the first object among several possibilities."""
     for option in _options(schema):
-        if found := mapping(option.get("properties")):
-            return {name: mapping(one) for name, one in found.items()}
+        if found := as_dict(option.get("properties")):
+            return {name: as_dict(one) for name, one in found.items()}
     return {}
 
 
 def _options(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield schema
     for name in ("allOf", "anyOf", "oneOf"):
-        for option in listing(schema.get(name)):
-            yield from _options(mapping(option))
+        for option in as_list(schema.get(name)):
+            yield from _options(as_dict(option))
 
 
 def _may_be_array(schema: dict[str, Any]) -> bool:
     kind = schema.get("type")
     if kind is None:
         return not any(name in schema for name in ("allOf", "anyOf", "oneOf", "enum", "const"))
-    return kind == "array" or "array" in listing(kind)
+    return kind == "array" or "array" in as_list(kind)

@@ -9,12 +9,12 @@ from greenroom.errors import InputError
 from greenroom.models.retries import RetryPolicy
 from greenroom.workflows.call.addresses import is_address
 from greenroom.workflows.call.as_completion import AsCompletion
-from greenroom.workflows.call.calls import Answer, Call, Target
 from greenroom.workflows.call.client import WorkflowClient
 from greenroom.workflows.call.connection import TIMEOUT
 from greenroom.workflows.call.discovery import find_workflow
 from greenroom.workflows.call.loading import load_workflows
 from greenroom.workflows.call.local import LocalTarget
+from greenroom.workflows.calls import Answer, Call, Target
 
 
 async def open_target(

@@ -1,8 +1,8 @@
-"""Reading streamed answers, in whichever dialect they come.
+"""Reading streamed answers in four dialects.
 
-Frames become events, and all of them together the answer. Four dialects are understood, told apart
-frame by frame: Agenta's events, Vercel's UI message stream, OpenAI's chunks, and bare values, as a
-plain generator yields them.
+Frames become events, and all events together the answer. The dialects are recognised frame by
+frame: Agenta's events, Vercel's UI message stream, OpenAI's chunks, and bare values of a plain
+generator.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ import orjson
 
 from greenroom.messages import is_message
 from greenroom.models.faults import shown
-from greenroom.util.json_values import listing, mapping
-from greenroom.workflows.call.calls import CallError, Event, WorkflowUnavailable
+from greenroom.util.json_values import as_dict, as_list
 from greenroom.workflows.call.frames import Frame
-from greenroom.workflows.call.usage_reading import usage_of
-from greenroom.workflows.declare.usage import Usage
+from greenroom.workflows.calls import CallError, Event, WorkflowUnavailable
+from greenroom.workflows.usage import ReportedUsage, read_usage
 
 _DONE = "[DONE]"
-_UNSHOWN = frozenset(
+_IGNORED = frozenset(
     {
         # Agenta's
         *("thought", "thought_start", "thought_delta", "thought_end", "interaction_request"),
@@ -32,35 +31,35 @@ _UNSHOWN = frozenset(
         *("tool-input-delta", "message-metadata", "abort"),
     }
 )
-_UNSHOWN_FAMILIES = ("reasoning-", "source-", "data-")
+_IGNORED_FAMILIES = ("reasoning-", "source-", "data-")
 
 
 @dataclass
 class StreamedAnswer:
-    """Puts a streamed answer together: `take` each frame, then ask for `outputs`.
+    """Puts a streamed answer together: `take` each frame, then read `outputs`.
 
-    What a workflow that does not chat writes is text, and no message.
+    The text of a workflow that does not chat is a string and not a message.
     """
 
     is_chat: bool = True
-    usage: Usage = field(default_factory=Usage)
+    usage: ReportedUsage = field(default_factory=ReportedUsage)
     session_id: str | None = None
     trace_id: str | None = None
     _messages: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     _values: list[Any] = field(default_factory=list[Any])
     _text: list[str] = field(default_factory=list[str])
     _refusal: list[str] = field(default_factory=list[str])
-    _told_calls: set[str] = field(default_factory=set[str])
-    """Tool calls that stand in messages which came as a whole."""
+    _whole_calls: set[str] = field(default_factory=set[str])
+    """Tool calls of messages that arrived whole."""
     _calls: dict[Any, dict[str, Any]] = field(default_factory=dict[Any, dict[str, Any]])
     _spoken: bool = False
-    """Whether there is an open message, be it an empty one."""
+    """Whether there is an open message, perhaps an empty one."""
     _whole: dict[str, Any] | None = None
     _ended: bool | None = None
-    """None in dialects that have no end of their own."""
+    """None in dialects without an end marker."""
 
     def take(self, frame: Frame) -> Iterator[Event]:
-        """The events of one frame; raises a CallError where it tells of a failure."""
+        """The events of one frame; raises a CallError if it reports a failure."""
         if frame.data.strip() == _DONE:
             self._ended = True
             return
@@ -77,11 +76,11 @@ class StreamedAnswer:
         kind, data = _named(frame.name, found)
         events = self._vercel(kind, data) if _is_vercel(kind) else self._agenta(kind, data)
         if events is None:
-            events = self._bare(found) if not _is_silent(kind) else self._unshown(data)
+            events = self._bare(found) if not _is_ignored(kind) else self._ignored(data)
         yield from events
 
     def close(self) -> Iterator[Event]:
-        """What the end of the stream completes; raises where it ended too early."""
+        """The events at the end of the stream; raises if it ended too early."""
         if self._ended is False:
             raise WorkflowUnavailable("the stream broke off before the answer was complete")
         yield from self._flush()
@@ -90,8 +89,7 @@ class StreamedAnswer:
     def outputs(self) -> Any:
         """The answer as the workflow would have returned it at once.
 
-        What it yielded if it yielded bare values; otherwise the message, or all of them if there
-        are several.
+        Bare values as they were yielded; otherwise the message, or the list of messages.
         """
         if self._whole is not None:
             return self._whole["outputs"]
@@ -106,8 +104,8 @@ class StreamedAnswer:
     def _bare(self, value: Any) -> Iterator[Event]:
         if is_message(value):
             self._messages.append(value)
-            calls = map(mapping, listing(value.get("tool_calls")))
-            self._told_calls.update(str(call.get("id")) for call in calls)
+            calls = map(as_dict, as_list(value.get("tool_calls")))
+            self._whole_calls.update(str(call.get("id")) for call in calls)
         else:
             self._values.append(value)
         if isinstance(value, str):
@@ -155,7 +153,7 @@ class StreamedAnswer:
         if not is_message(whole):
             yield from self._flush()
             return
-        # What was heard in pieces is told once more as a whole: that one counts.
+        # The whole message replaces its pieces.
         self._forget_open()
         yield from self._bare(whole)
 
@@ -195,7 +193,7 @@ class StreamedAnswer:
         self._ended = True
         yield from self._flush()
         self._note_ids(data)
-        used = mapping(mapping(data.get("messageMetadata")).get("usage"))
+        used = as_dict(as_dict(data.get("messageMetadata")).get("usage"))
         if used:
             yield from self._use(used)
 
@@ -204,16 +202,16 @@ class StreamedAnswer:
     def _openai(self, chunk: dict[str, Any]) -> Iterator[Event]:
         self._ended = self._ended or False
         if chunk.get("error"):
-            _fail(mapping(chunk["error"]) or {"message": str(chunk["error"])})
-        for choice in map(mapping, listing(chunk.get("choices"))):
+            _fail(as_dict(chunk["error"]) or {"message": str(chunk["error"])})
+        for choice in map(as_dict, as_list(chunk.get("choices"))):
             if choice.get("index"):
                 continue
-            delta = mapping(choice.get("delta"))
+            delta = as_dict(choice.get("delta"))
             self._spoken = self._spoken or bool(delta)
             if isinstance(delta.get("refusal"), str):
                 self._refusal.append(delta["refusal"])
             yield from self._delta(delta.get("content"))
-            for call in map(mapping, listing(delta.get("tool_calls"))):
+            for call in map(as_dict, as_list(delta.get("tool_calls"))):
                 self._grow(call)
             if choice.get("finish_reason"):
                 self._ended = True
@@ -224,7 +222,7 @@ class StreamedAnswer:
 
     def _grow(self, piece: dict[str, Any]) -> None:
         call = self._calls.setdefault(piece.get("index", len(self._calls)), _tool_call("", "", ""))
-        function = mapping(piece.get("function"))
+        function = as_dict(piece.get("function"))
         call["id"] = call["id"] or piece.get("id") or ""
         call["function"]["name"] += function.get("name") or ""
         call["function"]["arguments"] += function.get("arguments") or ""
@@ -251,8 +249,8 @@ class StreamedAnswer:
         identity, name = str(named.get("id") or ""), str(named.get("name") or "")
         arguments = given if isinstance(given, str) else orjson.dumps(given or {}).decode()
         again = identity in self._calls
-        if identity not in self._told_calls:
-            # The same id once more: now the arguments are known.
+        if identity not in self._whole_calls:
+            # The same id again: now with its arguments.
             self._calls[identity] = _tool_call(identity, name, arguments)
             self._spoken = True
         if not again:
@@ -266,7 +264,7 @@ class StreamedAnswer:
         yield Event(kind="tool_result", data={"id": identity, "output": output, "isError": failed})
 
     def _use(self, data: dict[str, Any]) -> Iterator[Event]:
-        self.usage = usage_of(data)
+        self.usage = read_usage(data)
         yield Event(kind="usage", data=self.usage.to_json())
 
     def _flush(self) -> Iterator[Event]:
@@ -280,22 +278,22 @@ class StreamedAnswer:
             message["refusal"] = "".join(self._refusal)
         if self._calls:
             message["tool_calls"] = list(self._calls.values())
-        # Calls alone were told one by one.
-        told = message["content"] is None and not self._refusal
+        # Tool calls alone already had their events.
+        only_calls = message["content"] is None and not self._refusal
         self._forget_open()
         self._messages.append(message)
-        if not told:
+        if not only_calls:
             yield Event(kind="message", data=message)
 
     def _forget_open(self) -> None:
         self._text, self._refusal, self._calls, self._spoken = [], [], {}, False
 
-    def _unshown(self, data: dict[str, Any]) -> Iterator[Event]:
+    def _ignored(self, data: dict[str, Any]) -> Iterator[Event]:
         self._note_ids(data)
         yield from ()
 
     def _note_ids(self, data: dict[str, Any]) -> None:
-        metadata = mapping(data.get("messageMetadata"))
+        metadata = as_dict(data.get("messageMetadata"))
         session = metadata.get("sessionId") or data.get("session_id")
         trace = metadata.get("traceId") or data.get("trace_id")
         self.session_id = session if isinstance(session, str) else self.session_id
@@ -303,7 +301,7 @@ class StreamedAnswer:
 
 
 def _named(name: str, value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """What an event is called and what it holds, wherever its writer put the two."""
+    """The name and the data of an event, which each dialect has in another place."""
     kind = value.get("type")
     if not isinstance(kind, str):
         return name, value
@@ -315,8 +313,8 @@ def _is_vercel(kind: str) -> bool:
     return "-" in kind or kind in ("start", "finish")
 
 
-def _is_silent(kind: str) -> bool:
-    return kind in _UNSHOWN or kind.startswith(_UNSHOWN_FAMILIES)
+def _is_ignored(kind: str) -> bool:
+    return kind in _IGNORED or kind.startswith(_IGNORED_FAMILIES)
 
 
 def _whole(data: dict[str, Any]) -> Any:
@@ -330,13 +328,13 @@ def _decoded(text: str) -> Any:
     except orjson.JSONDecodeError:
         if text.startswith(("{", "[")):
             raise WorkflowUnavailable(
-                f"a piece of the stream is not JSON, or not all of it: {shown(text)!r}"
+                f"a piece of the stream is not JSON, or incomplete: {shown(text)!r}"
             ) from None
-        return text  # a generator's text, framed without quotes
+        return text  # text without quotes
 
 
 def _arguments(text: str) -> Any:
-    """The arguments of a call, as the model wrote them: not always JSON."""
+    """The arguments of a call: JSON, or else the text that the model wrote."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -344,9 +342,9 @@ def _arguments(text: str) -> Any:
 
 
 def _fail(data: dict[str, Any]) -> NoReturn:
-    said = data.get("message") or data.get("errorText") or "it gave no reason"
+    text = data.get("message") or data.get("errorText") or "it gave no reason"
     kind = data.get("type") or data.get("code")
-    raise CallError(shown(str(said)), kind=kind if isinstance(kind, str) else "")
+    raise CallError(shown(str(text)), kind=kind if isinstance(kind, str) else "")
 
 
 def _tool_call(identity: str, name: str, arguments: str) -> dict[str, Any]:

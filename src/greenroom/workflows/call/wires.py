@@ -1,6 +1,6 @@
-"""How a call is written for a server, and how its answer is read: one class per form of the wire.
+"""How a call is written for a server and its answer is read: one class per wire format.
 
-Outputs are passed on as they are: a message, a list of them, a string, any JSON.
+Outputs are passed on unchanged: a message, a list of them, a string, any JSON.
 """
 
 from __future__ import annotations
@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from greenroom.util.json_values import mapping
-from greenroom.workflows.call.calls import Call, CallError
-from greenroom.workflows.call.usage_reading import usage_beside
-from greenroom.workflows.declare.usage import Usage
+from greenroom.errors import InputError
+from greenroom.util.json_values import as_dict, as_list
+from greenroom.workflows.calls import Call, CallError
+from greenroom.workflows.usage import ReportedUsage, find_usage
 
 _FIRST_ERROR = 400
 _CONFIG = "ag_config"
-"""Where old apps of Agenta take their configuration."""
+"""Where Agenta's apps up to SDK 0.95 take their configuration."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,13 +23,13 @@ class Reading:
     """What an answer holds."""
 
     outputs: Any
-    usage: Usage = field(default_factory=Usage)
+    usage: ReportedUsage = field(default_factory=ReportedUsage)
     session_id: str | None = None
     trace_id: str | None = None
 
 
 class Wire(Protocol):
-    """One form of calling."""
+    """One format of calls and answers."""
 
     @property
     def url(self) -> str:
@@ -41,17 +41,17 @@ class Wire(Protocol):
         ...
 
     def read(self, answer: Any) -> Reading:
-        """What the JSON of an answer holds; raises a CallError where it tells of a failure."""
+        """What the JSON of an answer holds; raises a CallError if it reports a failure."""
         ...
 
 
 @dataclass(frozen=True)
 class EnvelopeWire:
-    """Agenta's `POST /invoke`: inputs and outputs lie in an envelope, under `data`."""
+    """Agenta's `POST /invoke`: inputs and outputs are in an envelope, under `data`."""
 
     url: str
     defaults: dict[str, Any] = field(default_factory=dict[str, Any])
-    """The workflow's configuration: Agenta takes what is sent instead of it, not on top of it."""
+    """The workflow's configuration. Agenta does not merge it with what is sent, so we do."""
 
     def body(self, call: Call, *, streamed: bool) -> dict[str, Any]:
         """The envelope."""
@@ -60,26 +60,26 @@ class EnvelopeWire:
             data["parameters"] = self.defaults | call.parameters
         if call.tools:
             data["tools"] = call.tools
-        # Not by Accept: Agenta runs a workflow that cannot stream, and only then says so with 406.
+        # Not by Accept: Agenta answers 406 for a workflow that cannot stream after running it.
         body: dict[str, Any] = {"data": data, "flags": {"stream": streamed}}
         if call.session_id is not None:
             body["session_id"] = call.session_id
         return body
 
     def read(self, answer: Any) -> Reading:
-        """What is in the envelope; a bare output, as some servers answer, is one as well."""
-        envelope = mapping(answer)
-        data, status = mapping(envelope.get("data")), mapping(envelope.get("status"))
+        """What is in the envelope, or the bare output that some servers send."""
+        envelope = as_dict(answer)
+        data, status = as_dict(envelope.get("data")), as_dict(envelope.get("status"))
         if not status and "outputs" not in data:
-            return Reading(outputs=answer, usage=usage_beside(answer))
+            return Reading(outputs=answer, usage=find_usage(answer))
         code = status.get("code")
         if isinstance(code, int) and code >= _FIRST_ERROR:
-            said, kind = status.get("message") or f"status {code}", status.get("type")
-            raise CallError(str(said), status=code, kind=kind if isinstance(kind, str) else "")
+            text, kind = status.get("message") or f"status {code}", status.get("type")
+            raise CallError(str(text), status=code, kind=kind if isinstance(kind, str) else "")
         outputs = data.get("outputs")
         return Reading(
             outputs=outputs,
-            usage=usage_beside(envelope, data, outputs),
+            usage=find_usage(envelope, data, outputs),
             session_id=_text(envelope.get("session_id")),
             trace_id=_text(envelope.get("trace_id")),
         )
@@ -87,14 +87,14 @@ class EnvelopeWire:
 
 @dataclass(frozen=True)
 class PlainWire:
-    """The bare form: `messages`, `inputs` and the configuration lie in the body itself."""
+    """The plain format: `messages`, `inputs` and the configuration are at the top of the body."""
 
     url: str
     fields: frozenset[str] | None = None
-    """What the body takes at its top; None: not known."""
+    """What the body takes at its top; None if unknown."""
 
     def body(self, call: Call, *, streamed: bool) -> dict[str, Any]:
-        """Each input where the server looks for it: at the top if it is known there."""
+        """Each input where the server expects it: at the top, or under `inputs`."""
         body: dict[str, Any] = {}
         nested: dict[str, Any] = {}
         for name, value in call.inputs.items():
@@ -112,15 +112,15 @@ class PlainWire:
         return body
 
     def read(self, answer: Any) -> Reading:
-        """The output, which old apps of Agenta wrap together with a version."""
-        wrapped = mapping(answer)
+        """The output; Agenta's apps up to SDK 0.95 wrap it together with a version."""
+        wrapped = as_dict(answer)
         if "data" in wrapped and "version" in wrapped:
             return Reading(
                 outputs=wrapped["data"],
-                usage=usage_beside(wrapped, wrapped["data"]),
+                usage=find_usage(wrapped, wrapped["data"]),
                 trace_id=_text(wrapped.get("trace_id")),
             )
-        return Reading(outputs=answer, usage=usage_beside(answer))
+        return Reading(outputs=answer, usage=find_usage(answer))
 
     def _at_the_top(self, name: str) -> bool:
         if self.fields is None:
@@ -129,6 +129,46 @@ class PlainWire:
 
     def _takes(self, name: str) -> bool:
         return self.fields is not None and name in self.fields
+
+
+@dataclass(frozen=True)
+class OpenAIWire:
+    """OpenAI's `POST {base}/chat/completions`: the models behind it always chat."""
+
+    base: str
+    """The address up to and including /v1."""
+    model: str
+
+    @property
+    def url(self) -> str:
+        """Where calls are posted."""
+        return f"{self.base}/chat/completions"
+
+    def body(self, call: Call, *, streamed: bool) -> dict[str, Any]:
+        """The request of a chat completion; parameters such as temperature are at its top."""
+        others = sorted(set(call.inputs) - {"messages"})
+        if others or "messages" not in call.inputs:
+            missing = f"not {', '.join(others)}" if others else "and there are none"
+            raise InputError(f"The model {self.model} takes messages, {missing}.")
+        body: dict[str, Any] = {
+            **(call.parameters or {}),
+            "model": self.model,
+            "messages": call.inputs["messages"],
+        }
+        if call.tools:
+            body["tools"] = call.tools
+        if streamed:
+            body["stream"] = True
+            body["stream_options"] = {"include_usage": True}
+        return body
+
+    def read(self, answer: Any) -> Reading:
+        """The message of the first choice."""
+        choices = as_list(as_dict(answer).get("choices"))
+        message = as_dict(as_dict(choices[0]).get("message")) if choices else {}
+        if not message:
+            raise CallError("its answer holds no message")
+        return Reading(outputs=message, usage=find_usage(answer))
 
 
 def _text(value: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""A workflow's parameters: its configuration, with defaults that calls may override."""
+"""A workflow's parameters: configuration with defaults that calls may override."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, cast
 from pydantic import BaseModel, ValidationError
 
 from greenroom.errors import InputError
+from greenroom.workflows.calls import InvalidCall
 from greenroom.workflows.declare.outputs import json_value
-from greenroom.workflows.declare.problems import InvalidCall, problems_of
 
 Parameters = type[BaseModel] | BaseModel | Mapping[str, Any]
 """How parameters are declared: a model, a model with other defaults, or plain defaults."""
@@ -19,7 +19,7 @@ Parameters = type[BaseModel] | BaseModel | Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Configuration:
-    """What parameters there are, and what they are unless a call says otherwise."""
+    """The parameters of a workflow, and their defaults."""
 
     defaults: dict[str, Any] = field(default_factory=dict[str, Any])
     model: type[BaseModel] | None = None
@@ -35,7 +35,7 @@ class Configuration:
         try:
             return model.model_validate(self.defaults | dict(given or {}))
         except ValidationError as error:
-            raise InvalidCall(problems_of(error, "parameters")) from error
+            raise InvalidCall.of(error, "parameters") from error
 
     def schema(self) -> dict[str, Any]:
         """Their JSON schema."""
@@ -59,7 +59,7 @@ class Configuration:
 
 
 def read_parameters(declared: Parameters | None, hinted: type[BaseModel] | None) -> Configuration:
-    """What was declared, or else what the handler's own hint says."""
+    """What was declared, or else what the handler's type hint says."""
     if declared is None:
         return _of_model(hinted) if hinted is not None else Configuration()
     if isinstance(declared, BaseModel):
@@ -75,7 +75,7 @@ def read_parameters(declared: Parameters | None, hinted: type[BaseModel] | None)
 def _of_model(model: type[BaseModel]) -> Configuration:
     try:
         return Configuration(model().model_dump(mode="json", by_alias=True), model)
-    except ValidationError:  # some have no default: then calls have to give them
+    except ValidationError:  # parameters without a default: calls must give them
         known = {
             one.alias or name: json_value(
                 one.get_default(call_default_factory=True, validated_data={})
@@ -90,7 +90,7 @@ def _check_defaults(model: type[BaseModel], defaults: dict[str, Any]) -> None:
     try:
         model.model_validate(defaults)
     except ValidationError as error:
-        problem = next(iter(problems_of(error, "parameters")))
+        problem = InvalidCall.of(error, "parameters").problems[0]
         raise InputError(
             f"The default parameters do not fit {model.__name__}: {problem}."
         ) from error
@@ -109,6 +109,3 @@ _TYPES: dict[type, str] = {
 def _schema_of(value: Any) -> dict[str, Any]:
     kind = _TYPES.get(cast("type[Any]", type(value)))
     return {"type": kind} if kind else {}
-
-
-__all__ = ["Configuration", "Parameters", "read_parameters"]

@@ -1,4 +1,4 @@
-"""Reading the type hints of a handler, whatever of them can be resolved."""
+"""Reading the type hints of a handler."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _STREAMS = (AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Iterable, I
 
 
 def function_of(handler: Callable[..., Any]) -> Callable[..., Any]:
-    """The function that a call runs: that of a partial, or of an object that can be called."""
+    """The function that a call runs, also inside a partial or a callable object."""
     while isinstance(handler, functools.partial):
         handler = cast("Callable[..., Any]", handler.func)
     return handler if inspect.isroutine(handler) else type(handler).__call__
 
 
 def signature_of(handler: Callable[..., Any], names: Mapping[str, Any]) -> inspect.Signature:
-    """The handler's signature with its hints resolved; a hint that cannot be becomes Any.
+    """The handler's signature with resolved hints; unknown hints become Any.
 
-    `names` are those that are known where the handler stands, beside its module's.
+    `names` are the local names around the handler, in addition to its module's.
     """
     signature = inspect.signature(handler)
     home = cast("dict[str, Any]", getattr(inspect.unwrap(function_of(handler)), "__globals__", {}))
@@ -52,12 +52,12 @@ def _resolved(hint: Any, home: dict[str, Any], names: Mapping[str, Any]) -> Any:
     holder = types.SimpleNamespace(__annotations__={"hint": hint})
     try:
         return typing.get_type_hints(holder, home, dict(names), include_extras=True)["hint"]
-    except Exception:  # the name may exist for type checkers only: that is no mistake
+    except Exception:  # the name may exist for type checkers only
         return Any
 
 
 def alternatives(hint: Any) -> tuple[Any, ...]:
-    """The members of a union; the hint itself where it is none. Annotated is looked through."""
+    """The members of a union, or the hint itself; Annotated is removed."""
     hint = plain(hint)
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         return tuple(one for member in typing.get_args(hint) for one in alternatives(member))
@@ -65,20 +65,20 @@ def alternatives(hint: Any) -> tuple[Any, ...]:
 
 
 def without_none(hint: Any) -> Any:
-    """The hint of an optional value; any other as it is."""
+    """The hint of an optional value without its None; any other as it is."""
     left = [one for one in alternatives(hint) if one is not type(None)]
     return left[0] if len(left) == 1 else plain(hint)
 
 
 def plain(hint: Any) -> Any:
-    """The hint without what Annotated says of it."""
+    """The hint without Annotated."""
     while typing.get_origin(hint) is typing.Annotated:
         hint = typing.get_args(hint)[0]
     return hint
 
 
 def item_of(hint: Any) -> Any | None:
-    """What a list or other sequence holds, by its hint; None where it is no sequence."""
+    """What a list or other sequence holds, by its hint; None if it is no sequence."""
     hint = plain(hint)
     origin = typing.get_origin(hint) or hint
     if _is_class(origin) and issubclass(origin, Sequence) and not issubclass(origin, (str, bytes)):
@@ -88,7 +88,7 @@ def item_of(hint: Any) -> Any | None:
 
 
 def yielded_by(hint: Any) -> Any:
-    """What a generator yields, by its return hint; Any where nothing is said."""
+    """What a generator yields, by its return hint; Any if the hint does not say."""
     hint = plain(hint)
     if typing.get_origin(hint) in _STREAMS:
         return typing.get_args(hint)[0]
@@ -102,15 +102,3 @@ def is_model(hint: Any) -> TypeGuard[type[BaseModel]]:
 
 def _is_class(hint: Any) -> TypeGuard[type[Any]]:
     return isinstance(hint, type) and not isinstance(hint, types.GenericAlias)
-
-
-__all__ = [
-    "alternatives",
-    "function_of",
-    "is_model",
-    "item_of",
-    "plain",
-    "signature_of",
-    "without_none",
-    "yielded_by",
-]

@@ -1,4 +1,4 @@
-"""What a handler returned, as JSON has it: every caller gets the same, near or far."""
+"""What a handler returned, as plain JSON: local and remote callers get the same."""
 
 from __future__ import annotations
 
@@ -10,19 +10,22 @@ import orjson
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from greenroom.errors import GreenroomError
-from greenroom.messages import Message
+from greenroom.messages import Message, messages_of
+from greenroom.workflows.calls import SERVER_ERROR, CallError
 
-_AS_IT_IS = frozenset({str, int, bool, type(None)})
+MESSAGE_LINE = 'return {"role": "assistant", "content": ...}'
+
+_PLAIN_TYPES = frozenset({str, int, bool, type(None)})
 
 
 class NotJson(GreenroomError):
-    """A handler returned something that JSON has no words for."""
+    """A handler returned something that JSON cannot express."""
 
 
 def json_value(value: Any) -> Any:
     """The value in plain JSON types: models are dumped, NaN and infinities are null.
 
-    What is plain JSON already comes back equal to what it was.
+    Plain JSON comes back unchanged.
     """
     try:
         return _plain(value)
@@ -30,9 +33,29 @@ def json_value(value: Any) -> Any:
         raise NotJson("it contains itself, or is nested too deeply.") from error
 
 
+def check_messages_returned(name: str, output: Any) -> list[dict[str, Any]]:
+    """The messages that a chat workflow returned; raises a CallError if there are none."""
+    found = None if isinstance(output, str) else messages_of(output)
+    if found:
+        return found
+    raise CallError(
+        f"The chat workflow '{name}' returned {_described(output)}, and not a message or a list of "
+        f"messages. Write: {MESSAGE_LINE}",
+        status=SERVER_ERROR,
+        kind="NotAMessage",
+    )
+
+
+def message_fields(message: Message) -> dict[str, Any]:
+    """A message as it is sent: without empty fields, but always with its content."""
+    return {"role": message.role, "content": None} | message.model_dump(
+        mode="json", exclude_none=True
+    )
+
+
 def _plain(value: Any) -> Any:
     kind = cast("type[Any]", type(value))
-    if kind in _AS_IT_IS:
+    if kind in _PLAIN_TYPES:
         return value
     if kind is dict or isinstance(value, Mapping):
         fields = cast("Mapping[Any, Any]", value)
@@ -49,13 +72,13 @@ def _plain(value: Any) -> Any:
 
 
 def _dumped(value: Any) -> Any:
-    """One step nearer to JSON."""
+    """The value one step nearer to JSON."""
     kind = cast("type[Any]", type(value)).__name__
     if isinstance(value, Message):
         return message_fields(value)
-    if hasattr(value, "tolist"):  # arrays and numbers of numpy
+    if hasattr(value, "tolist"):  # numpy's arrays and numbers
         return value.tolist()
-    if isinstance(value, Iterator):  # to read it here would hold up everything else
+    if isinstance(value, Iterator):  # reading it here would block the event loop
         raise NotJson(f"it holds a {kind}. To stream, yield in the handler itself.")
     try:
         return to_jsonable_python(value)
@@ -64,18 +87,18 @@ def _dumped(value: Any) -> Any:
 
 
 def _key(key: Any) -> str:
-    if isinstance(key, str):  # a subclass of it, such as a member of an enumeration
+    if isinstance(key, str):  # a subclass, such as a member of an enumeration
         return str.__str__(key)
     if key is None or isinstance(key, (bool, int, float)):
         return orjson.dumps(key).decode()
     return str(key)
 
 
-def message_fields(message: Message) -> dict[str, Any]:
-    """A message as it is sent: fields that say nothing are left out, but for the content."""
-    return {"role": message.role, "content": None} | message.model_dump(
-        mode="json", exclude_none=True
-    )
-
-
-__all__ = ["NotJson", "json_value", "message_fields"]
+def _described(output: Any) -> str:
+    if output is None:
+        return "nothing"
+    if isinstance(output, Mapping):
+        return "an object without a role and content"
+    if isinstance(output, list):
+        return "a list that holds other things" if output else "an empty list"
+    return "a text" if isinstance(output, str) else f"a {type(output).__name__}"

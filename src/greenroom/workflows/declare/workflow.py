@@ -1,4 +1,4 @@
-"""A declared workflow: a function that can also be discovered, called from afar and evaluated."""
+"""A declared workflow: a function that can also be discovered, served and evaluated."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from greenroom.workflows.call.calls import IS_CHAT, Profile, Schemas
-from greenroom.workflows.declare.binding import Binding
+from greenroom.workflows.calls import IS_CHAT, Profile, Schemas
+from greenroom.workflows.declare.arguments import HandlerArguments
 from greenroom.workflows.declare.configuration import Configuration
 
 HandlerKind = Literal["function", "coroutine", "generator", "async generator"]
@@ -18,19 +18,19 @@ _NOT_IN_ADDRESSES = re.compile(r"[^A-Za-z0-9._~-]+")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Workflow:
-    """A handler with a name, flags and schemas. Called, it is the function that it was made of."""
+    """A handler with a name, flags and schemas. Calling it calls the handler."""
 
     name: str
     handler: Callable[..., Any]
     kind: HandlerKind
-    binding: Binding
+    arguments: HandlerArguments
     configuration: Configuration
     flags: Mapping[str, Any]
     schemas: Schemas
     description: str = ""
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """Call the handler itself, as if it had never been declared."""
+        """Call the handler as a plain function."""
         return self.handler(*arguments, **named)
 
     @property
@@ -44,22 +44,22 @@ class Workflow:
 
     @property
     def streams(self) -> bool:
-        """Whether its handler gives the answer in pieces."""
+        """Whether its handler is a generator."""
         return self.kind in ("generator", "async generator")
 
     @property
     def slug(self) -> str:
-        """The name as it stands in addresses."""
+        """The name as it appears in addresses."""
         return _NOT_IN_ADDRESSES.sub("-", self.name).strip("-.")
 
     @property
     def uri(self) -> str:
-        """The name that Agenta's tools know it by."""
+        """The name that Agenta's tools use."""
         module = getattr(self.handler, "__module__", None) or "app"
         return f"user:custom:{module}.{self.slug}:latest"
 
     def profile(self, address: str = "") -> Profile:
-        """What can be known of it beforehand."""
+        """What callers can know before a call."""
         return Profile(
             name=self.name,
             is_chat=self.is_chat,
@@ -69,6 +69,3 @@ class Workflow:
             description=self.description,
             address=address or self.name,
         )
-
-
-__all__ = ["HandlerKind", "Workflow"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from greenroom.workflows.serve.app import WorkflowApp, create_app
 from greenroom.workflows.serve.limits import MAX_BODY, MAX_CONCURRENT_CALLS
-from greenroom.workflows.serve.running import running_app, serve_until_stopped, served
+from greenroom.workflows.serve.server import running_app, serve_until_stopped, served
 
 __all__ = [
     "MAX_BODY",

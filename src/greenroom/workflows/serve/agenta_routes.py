@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from greenroom.workflows.call.calls import Answer, CallError
-from greenroom.workflows.declare.problems import InvalidCall
+from greenroom.workflows.calls import Answer, CallError, InvalidCall
 from greenroom.workflows.declare.workflow import Workflow
-from greenroom.workflows.serve.bodies import Asked, read_invocation, session_of
-from greenroom.workflows.serve.event_stream import EventWriter
-from greenroom.workflows.serve.exchange import Exchange, Headers, Refusal, unprocessable
-from greenroom.workflows.serve.negotiation import Form, wanted_form, wants_vercel
-from greenroom.workflows.serve.served import (
-    WIRE_VERSION,
-    Served,
-    identity_headers,
-    status_of,
-    words_of,
+from greenroom.workflows.serve.bodies import (
+    AnswerEnvelope,
+    CallRequest,
+    Failure,
+    Inspection,
+    Json,
+    read_invocation,
 )
-from greenroom.workflows.serve.traces import Trace, trace_of
-from greenroom.workflows.serve.usage_shapes import agenta_usage
+from greenroom.workflows.serve.event_stream import EventWriter
+from greenroom.workflows.serve.exchange import JSON, Exchange, Refusal
+from greenroom.workflows.serve.headers import (
+    WIRE_VERSION,
+    CallIds,
+    Form,
+    call_ids,
+    wanted_form,
+    wants_vercel,
+)
+from greenroom.workflows.serve.runner import CallRunner, error_status, error_text
 from greenroom.workflows.serve.vercel import VERCEL_HEADERS, VercelWriter, with_plain_messages
+from greenroom.workflows.usage import agenta_usage
 
 
-def inspection(workflow: Workflow) -> dict[str, Any]:
-    """What `/inspect` answers; flags stand where the RFC has them, and where the SDK has them."""
+def inspection(workflow: Workflow) -> Inspection:
+    """The answer of `/inspect`; flags are where Agenta's RFC and where its SDK have them."""
     schemas = workflow.schemas
-    request: dict[str, Any] = {"version": WIRE_VERSION, "data": {"revision": {}}}
-    answer: dict[str, Any] = {
+    request: Json = {"version": WIRE_VERSION, "data": {"revision": {}}}
+    answer: Inspection = {
         "version": WIRE_VERSION,
         "revision": {
             "name": workflow.name,
@@ -54,12 +59,12 @@ def inspection(workflow: Workflow) -> dict[str, Any]:
 class Inspect:
     """`/inspect`."""
 
-    def __init__(self, served: Served) -> None:
-        self._answer = inspection(served.workflow)
-        self._max_body = served.max_body
+    def __init__(self, runner: CallRunner) -> None:
+        self._answer = inspection(runner.workflow)
+        self._max_body = runner.max_body
 
     async def __call__(self, exchange: Exchange) -> None:
-        """Tell what the workflow is, whatever revision the body asks for."""
+        """Tell what the workflow is; a revision in the body is ignored."""
         if exchange.method == "POST":
             await exchange.json(self._max_body)
         await exchange.answer(200, self._answer, [(b"x-ag-version", WIRE_VERSION.encode())])
@@ -68,61 +73,49 @@ class Inspect:
 class Invoke:
     """`/invoke`."""
 
-    def __init__(self, served: Served) -> None:
-        self._served = served
+    def __init__(self, runner: CallRunner) -> None:
+        self._runner = runner
 
     async def __call__(self, exchange: Exchange) -> None:
         """Call the workflow."""
-        asked = read_invocation(await exchange.json(self._served.max_body))
-        form = wanted_form(exchange, stream=asked.stream)
-        vercel = wants_vercel(exchange)
+        request = read_invocation(await exchange.json(self._runner.max_body))
+        form, vercel = wanted_form(exchange, stream=request.stream), wants_vercel(exchange)
         if vercel:
-            asked = replace(asked, inputs=with_plain_messages(asked.inputs))
+            request = replace(request, inputs=with_plain_messages(request.inputs))
             form = _vercel_form(exchange, form)
-        trace, session_id = trace_of(exchange.header(b"traceparent")), session_of(asked, exchange)
-        headers = identity_headers(trace, session_id)
+        ids = call_ids(exchange, request.session_id)
         try:
             if form == "json":
-                answer = await self._served.answer(exchange, asked.call(session_id, trace))
-                body = answer.outputs if asked.bare else _envelope(answer, trace, session_id)
-                await exchange.answer(200, body, headers)
+                answer = await self._runner.answer(exchange, request.call(ids))
+                body = answer.outputs if request.plain else _envelope(answer, ids)
+                await exchange.answer(200, body, ids.headers)
             else:
-                await self._stream(exchange, asked, form, trace, session_id, vercel=vercel)
+                await self._stream(exchange, request, form, ids, vercel=vercel)
         except InvalidCall as error:
-            raise invalid(error, asked) from error
+            raise request.invalid(error) from error
         except CallError as error:
-            raise _failed(error, trace, session_id, headers) from error
+            raise _failed(error, ids) from error
 
     async def _stream(
-        self,
-        exchange: Exchange,
-        asked: Asked,
-        form: Form,
-        trace: Trace,
-        session_id: str,
-        *,
-        vercel: bool,
+        self, exchange: Exchange, request: CallRequest, form: Form, ids: CallIds, *, vercel: bool
     ) -> None:
-        headers, call = identity_headers(trace, session_id), asked.call(session_id, trace)
         if vercel:
-            writer = VercelWriter(trace, session_id)
-            await self._served.stream(exchange, call, writer, [*headers, *VERCEL_HEADERS])
+            writer, headers = VercelWriter(ids), [*ids.headers, *VERCEL_HEADERS]
         else:
-            writer = EventWriter("sse" if form == "sse" else "ndjson", trace, session_id)
-            await self._served.stream(exchange, call, writer, headers)
+            writer, headers = EventWriter("sse" if form == "sse" else "ndjson", ids), ids.headers
+        await self._runner.stream(exchange, request.call(ids), writer, headers)
 
 
 def _vercel_form(exchange: Exchange, form: Form) -> Form:
-    """The AI SDK wants a stream, and asks for nothing in particular: only JSON by name is JSON."""
-    wants_json = form == "json" and b"application/json" in (exchange.header(b"accept") or b"")
-    return "json" if wants_json else "sse"
+    """The AI SDK expects a stream and sends no Accept header: JSON must be asked for by name."""
+    return "json" if form == "json" and JSON in (exchange.header(b"accept") or b"") else "sse"
 
 
-def _envelope(answer: Answer, trace: Trace, session_id: str) -> dict[str, Any]:
-    envelope: dict[str, Any] = {
-        "session_id": session_id,
-        "span_id": trace.span_id,
-        "trace_id": trace.trace_id,
+def _envelope(answer: Answer, ids: CallIds) -> AnswerEnvelope:
+    envelope: AnswerEnvelope = {
+        "session_id": ids.session_id,
+        "span_id": ids.span_id,
+        "trace_id": ids.trace_id,
         "version": WIRE_VERSION,
         "status": {"code": 200, "message": "Success"},
         "data": {"outputs": answer.outputs},
@@ -133,26 +126,13 @@ def _envelope(answer: Answer, trace: Trace, session_id: str) -> dict[str, Any]:
     return envelope
 
 
-def invalid(error: InvalidCall, asked: Asked) -> Refusal:
-    """The answer to a call that the workflow cannot take."""
-    return unprocessable(
-        [
-            {"type": one.kind, "loc": [*asked.place, *one.where], "msg": one.text}
-            for one in error.problems
-        ]
-    )
-
-
-def _failed(error: CallError, trace: Trace, session_id: str, headers: Headers) -> Refusal:
-    status = status_of(error)
-    body = {
-        "session_id": session_id,
-        "span_id": trace.span_id,
-        "trace_id": trace.trace_id,
+def _failed(error: CallError, ids: CallIds) -> Refusal:
+    status = error_status(error)
+    body: Failure = {
+        "session_id": ids.session_id,
+        "span_id": ids.span_id,
+        "trace_id": ids.trace_id,
         "version": WIRE_VERSION,
-        "status": {"code": status, "message": words_of(error), "type": error.kind},
+        "status": {"code": status, "message": error_text(error), "type": error.kind},
     }
-    return Refusal(status, body, headers)
-
-
-__all__ = ["Inspect", "Invoke", "inspection", "invalid"]
+    return Refusal(status, body, ids.headers)

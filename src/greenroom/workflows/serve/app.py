@@ -1,4 +1,4 @@
-"""A server for workflows: every route of every workflow, in one FastAPI application."""
+"""All routes of all workflows in one FastAPI application."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from greenroom.workflows.serve.limits import (
     MAX_BODY,
     MAX_CONCURRENT_CALLS,
     Admission,
-    Gate,
+    AdmissionMiddleware,
     Slots,
 )
-from greenroom.workflows.serve.openai_routes import ChatCompletions, Models, openai_shape
+from greenroom.workflows.serve.openai_routes import ChatCompletions, ListModels, openai_shape
 from greenroom.workflows.serve.openapi import Mounted, document
-from greenroom.workflows.serve.served import Endpoint, Served
+from greenroom.workflows.serve.runner import CallRunner, Endpoint
 
 _TAKEN = frozenset({"inspect", "invoke", "run", "test", "health", "v1", "openapi.json"})
 _ANSWER_HEADERS = [
@@ -39,7 +39,7 @@ _ANSWER_HEADERS = [
 
 
 class WorkflowApp(FastAPI):
-    """A FastAPI application whose document also describes the routes of its workflows."""
+    """A FastAPI application whose OpenAPI document describes the routes of its workflows."""
 
     def __init__(self, mounted: Sequence[Mounted], *, secured: bool, **settings: Any) -> None:
         super().__init__(**settings)
@@ -47,7 +47,7 @@ class WorkflowApp(FastAPI):
         self._described = document(mounted, secured=secured)
 
     def openapi(self) -> dict[str, Any]:
-        """The document: our own operations, and those of routes that were added."""
+        """The document: the workflows' operations, and those of added routes."""
         found = super().openapi()
         components = found.get("components", {})
         schemas = components.get("schemas", {}) | self._described["components"]["schemas"]
@@ -68,13 +68,13 @@ def create_app(
 ) -> WorkflowApp:
     """A server for these workflows.
 
-    The first one answers at the root; if there are several, each also answers under its name. With
-    a token, requests need it as a bearer token. Pages of `cors_origins` may call from a browser.
+    The first one answers at the root; of several, each also answers under its name. With a token,
+    requests need it as a bearer token. Pages of `cors_origins` may call from a browser.
     """
     mounted = _mounted(workflows)
     slots, threads = Slots(max_concurrent_calls), anyio.CapacityLimiter(max_concurrent_calls)
-    served = {
-        one: Served(one, max_body=max_body, slots=slots, threads=threads) for one in workflows
+    runners = {
+        one: CallRunner(one, max_body=max_body, slots=slots, threads=threads) for one in workflows
     }
     admission = Admission(token=token, origins=tuple(cors_origins))
     app = WorkflowApp(
@@ -86,12 +86,12 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        middleware=[*_cors(admission), Middleware(Gate, admission=admission)],
+        middleware=[*_cors(admission), Middleware(AdmissionMiddleware, admission=admission)],
     )
     routes: list[Route] = []
     for one in mounted:
-        routes += _routes(one.prefix, served[one.workflow])
-    chat = {one.slug: served[one] for one in workflows if one.is_chat}
+        routes += _routes(one.prefix, runners[one.workflow])
+    chat = {one.slug: runners[one] for one in workflows if one.is_chat}
     routes += _openai_routes("", chat, max_body)
     for one in mounted:
         if one.prefix and one.workflow.is_chat:
@@ -114,8 +114,8 @@ def _mounted(workflows: Sequence[Workflow]) -> list[Mounted]:
             )
         if len(workflows) > 1 and one.slug in _TAKEN:
             raise InputError(
-                f"A workflow beside others cannot be called '{one.slug}', which is the path of "
-                "something else: give it another name, as in @workflow(name=...)."
+                f"A workflow beside others cannot be called '{one.slug}', which is one of the "
+                "server's own paths: give it another name, as in @workflow(name=...)."
             )
         known[one.slug] = one
     root = Mounted(workflows[0], "")
@@ -124,21 +124,21 @@ def _mounted(workflows: Sequence[Workflow]) -> list[Mounted]:
     return [root, *(Mounted(one, f"/{one.slug}") for one in workflows)]
 
 
-def _routes(prefix: str, served: Served) -> list[Route]:
-    run = Run(served)
+def _routes(prefix: str, runner: CallRunner) -> list[Route]:
+    run = Run(runner)
     return [
-        _route(f"{prefix}/invoke", Invoke(served), "POST"),
-        _route(f"{prefix}/inspect", Inspect(served), "GET", "POST"),
+        _route(f"{prefix}/invoke", Invoke(runner), "POST"),
+        _route(f"{prefix}/inspect", Inspect(runner), "GET", "POST"),
         _route(f"{prefix}/run", run, "POST"),
         _route(f"{prefix}/test", run, "POST"),
     ]
 
 
-def _openai_routes(prefix: str, served: dict[str, Served], max_body: int) -> list[Route]:
-    completions = Endpoint(ChatCompletions(served, max_body), shape=openai_shape)
+def _openai_routes(prefix: str, runners: dict[str, CallRunner], max_body: int) -> list[Route]:
+    completions = Endpoint(ChatCompletions(runners, max_body), shape=openai_shape)
     return [
         Route(f"{prefix}/v1/chat/completions", completions, methods=["POST"]),
-        _route(f"{prefix}/v1/models", Models(served), "GET"),
+        _route(f"{prefix}/v1/models", ListModels(runners), "GET"),
     ]
 
 
@@ -162,6 +162,3 @@ def _cors(admission: Admission) -> list[Middleware]:
             expose_headers=_ANSWER_HEADERS,
         )
     ]
-
-
-__all__ = ["WorkflowApp", "create_app"]

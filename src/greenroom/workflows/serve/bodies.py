@@ -1,143 +1,362 @@
-"""Reading what was asked for out of a request's body, in each form that it may take."""
+"""Bodies of requests and answers: one model each, which also makes the OpenAPI schema.
+
+Requests are pydantic models, since they come from anybody. Answers are typed dictionaries, which
+cost nothing at run time and are checked where they are written.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
-from uuid import uuid4
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NotRequired, TypeVar
 
-from greenroom.workflows.call.calls import Call
-from greenroom.workflows.serve.exchange import Exchange, Refusal, unprocessable
-from greenroom.workflows.serve.traces import Trace
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
+from typing_extensions import TypedDict
 
-SESSION_PATTERN = r"[!-~]{1,256}"
-"""What a session's id may be: it also stands in a header."""
+from greenroom.messages import Message
+from greenroom.workflows.calls import MESSAGES, Call, InvalidCall
+from greenroom.workflows.serve.exchange import Refusal
+from greenroom.workflows.serve.headers import SESSION_PATTERN, SESSION_TEXT, CallIds
 
-_SESSION = re.compile(SESSION_PATTERN)
-_PLAIN_KEYS = ("messages", "inputs", "parameters")
-_OLD_KEYS = frozenset({"ag_config", "environment", "app", "inputs", "parameters", "session_id"})
-_KINDS: dict[type, str] = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
+Json = dict[str, Any]
+Model = TypeVar("Model", bound=BaseModel)
+
+SessionId = Annotated[
+    Annotated[str, Field(pattern=SESSION_PATTERN)] | None,
+    Field(description="Returned with the answer. Made by the server if none is given."),
+]
+Tools = Annotated[
+    list[Json] | None, Field(description="Tools that the caller runs, in OpenAI's shape.")
+]
+TraceId = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+SpanId = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
+
+# Requests ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """A call as it was asked for."""
+class CallRequest:
+    """What a body asks for, in whichever form it came."""
 
-    inputs: dict[str, Any]
-    parameters: dict[str, Any] | None = None
-    tools: list[dict[str, Any]] | None = None
+    inputs: Json
+    parameters: Json | None = None
+    tools: list[Json] | None = None
     session_id: str | None = None
     stream: bool | None = None
-    bare: bool = False
+    plain: bool = False
     """Whether the answer is the output itself, without an envelope."""
-    place: tuple[str, ...] = field(default=("body",))
-    """Where in the body the inputs and parameters lie, to tell what is wrong with them."""
+    place: tuple[str, ...] = ("body",)
+    """Where in the body the inputs and parameters are, for error texts."""
 
-    def call(self, session_id: str, trace: Trace) -> Call:
-        """The call."""
+    def call(self, ids: CallIds) -> Call:
+        """The call of the workflow."""
         return Call(
             inputs=self.inputs,
             parameters=self.parameters,
-            session_id=session_id,
+            session_id=ids.session_id,
+            new_session=ids.new_session,
             tools=self.tools,
-            traceparent=trace.traceparent,
+            traceparent=ids.traceparent,
+        )
+
+    def invalid(self, error: InvalidCall) -> Refusal:
+        """The refusal of a call that the workflow cannot take."""
+        return refused_body(
+            [
+                {"type": one.kind, "loc": [*self.place, *one.where], "msg": one.text}
+                for one in error.problems
+            ]
         )
 
 
-def read_invocation(body: Mapping[str, Any]) -> Asked:
+class Flags(BaseModel):
+    """How an envelope is answered."""
+
+    stream: StrictBool | None = None
+
+
+class CallData(BaseModel):
+    """What is called with what."""
+
+    inputs: Json | None = None
+    messages: list[Any] | None = None
+    parameters: Json | None = None
+    tools: Tools = None
+
+    def request(self, **others: Any) -> CallRequest:
+        """What this part of a body asks for."""
+        inputs = self.inputs or {}
+        return CallRequest(
+            inputs=inputs if self.messages is None else {**inputs, MESSAGES: self.messages},
+            parameters=self.parameters,
+            tools=self.tools,
+            **others,
+        )
+
+
+class Envelope(BaseModel):
+    """Agenta's envelope around a call."""
+
+    data: CallData | None = None
+    session_id: SessionId = None
+    flags: Flags | None = None
+    stream: StrictBool | None = None
+    references: Json | None = None
+
+
+class PlainBody(CallData):
+    """A call without an envelope."""
+
+    session_id: SessionId = None
+    flags: Flags | None = None
+    stream: StrictBool | None = None
+
+
+class CompletionBody(CallData):
+    """A call of OpenAI's route."""
+
+    model: str | None = None
+    session_id: SessionId = None
+    stream: StrictBool | None = None
+    stream_options: Json | None = None
+
+    @property
+    def wants_usage(self) -> bool:
+        """Whether the stream ends with the usage."""
+        return (self.stream_options or {}).get("include_usage") is True
+
+
+class LegacyBody(BaseModel):
+    """A call of `/run` or `/test`; fields that are not named here are inputs."""
+
+    model_config = ConfigDict(extra="allow")
+
+    ag_config: Json | None = None
+    environment: Any = None
+    app: Any = None
+    inputs: Json | None = None
+    parameters: Json | None = None
+    session_id: SessionId = None
+
+    def request(self) -> CallRequest:
+        """What this body asks for."""
+        return CallRequest(
+            inputs={**(self.inputs or {}), **(self.model_extra or {})},
+            parameters=self.parameters if self.ag_config is None else self.ag_config,
+            session_id=self.session_id,
+            plain=True,
+        )
+
+
+def read_invocation(body: Mapping[str, Any]) -> CallRequest:
     """What a body of `/invoke` asks for.
 
-    Agenta's envelope has its parts under `data`. A body with `messages`, `inputs` or `parameters`
-    at its root and no `data` is a plain one, and answered as plainly.
+    A body with `messages`, `inputs` or `parameters` at its root and without `data` is plain, and
+    gets a plain answer. Any other body is an envelope.
     """
-    session_id = value_of(body, "session_id", str)
-    stream = value_of(value_of(body, "flags", dict) or {}, "stream", bool, "flags")
-    bare = "data" not in body and any(key in body for key in _PLAIN_KEYS)
-    place = () if bare else ("data",)
-    parts: Mapping[str, Any] = body if bare else value_of(body, "data", dict) or {}
-    inputs: dict[str, Any] = value_of(parts, "inputs", dict, *place) or {}
-    messages = value_of(parts, "messages", list, *place)
-    return Asked(
-        inputs=inputs if messages is None else {**inputs, "messages": messages},
-        parameters=value_of(parts, "parameters", dict, *place),
-        tools=tools_of(parts, *place),
-        session_id=session_id,
-        stream=stream if stream is not None else _stream_of(body),
-        bare=bare,
-        place=("body", *place),
-    )
+    if "data" not in body and ("inputs" in body or MESSAGES in body or "parameters" in body):
+        plain = read_body(PlainBody, body)
+        stream = _stream(plain.flags, plain.stream)
+        return plain.request(session_id=plain.session_id, stream=stream, plain=True)
+    envelope = read_body(Envelope, body)
+    stream = _stream(envelope.flags, envelope.stream)
+    data = envelope.data or CallData()
+    return data.request(session_id=envelope.session_id, stream=stream, place=("body", "data"))
 
 
-def _stream_of(body: Mapping[str, Any]) -> bool | None:
-    # Plain bodies have no flags: `stream` may stand at the root, as OpenAI's clients write it.
-    return value_of(body, "stream", bool)
+def read_body(model: type[Model], body: Mapping[str, Any]) -> Model:
+    """A body as a model; raises a Refusal that lists the problems."""
+    try:
+        return model.model_validate(body)
+    except ValidationError as error:
+        raise refused_body(
+            [
+                {"type": one.kind, "loc": list(one.where), "msg": _TEXTS.get(one.kind, one.text)}
+                for one in InvalidCall.of(error, "body").problems
+            ]
+        ) from error
 
 
-def read_old_call(body: Mapping[str, Any]) -> Asked:
-    """What a body of `/run` or `/test` asks for: inputs may also lie at its root."""
-    at_root = {name: value for name, value in body.items() if name not in _OLD_KEYS}
-    inputs: dict[str, Any] = value_of(body, "inputs", dict) or {}
-    config = value_of(body, "ag_config", dict)
-    return Asked(
-        inputs={**inputs, **at_root},
-        parameters=value_of(body, "parameters", dict) if config is None else config,
-        session_id=value_of(body, "session_id", str),
-        bare=True,
-    )
+def refused_body(problems: list[BodyProblem]) -> Refusal:
+    """The refusal of a body with these problems."""
+    return Refusal(422, {"detail": problems})
 
 
-def value_of(parts: Mapping[str, Any], name: str, kind: type, *place: str) -> Any:
-    """A part of a body; None where it is not there. Raises where it is something else."""
-    value = parts.get(name)
-    if value is None or isinstance(value, kind):
-        return value
-    raise _wrong(kind, *place, name)
+def _stream(flags: Flags | None, at_root: bool | None) -> bool | None:
+    # OpenAI's clients write `stream` at the root.
+    return at_root if flags is None or flags.stream is None else flags.stream
 
 
-def tools_of(parts: Mapping[str, Any], *place: str) -> list[dict[str, Any]] | None:
-    """The tools that a body offers."""
-    tools: list[Any] | None = value_of(parts, "tools", list, *place)
-    for number, tool in enumerate(tools or ()):
-        if not isinstance(tool, dict):
-            raise _wrong(dict, *place, "tools", number)
-    return tools
+_TEXTS = {
+    "dict_type": "This must be an object.",
+    "model_type": "This must be an object.",
+    "list_type": "This must be an array.",
+    "string_type": "This must be a string.",
+    "bool_type": "This must be a boolean.",
+    "string_pattern_mismatch": SESSION_TEXT,
+}
+
+# Answers ----------------------------------------------------------------------------------------
 
 
-def _wrong(kind: type, *place: str | int) -> Refusal:
-    problem = {
-        "type": f"{kind.__name__}_type",
-        "loc": ["body", *place],
-        "msg": f"This is to be {_KINDS[kind]}.",
-    }
-    return unprocessable([problem])
+class Status(TypedDict):
+    """Success, or what the workflow raised."""
+
+    code: int
+    message: str
+    type: NotRequired[str]
 
 
-def session_of(asked: Asked, exchange: Exchange) -> str:
-    """The id of the session: the one that was given, in the body or a header, or a new one."""
-    given = asked.session_id
-    if given is None:
-        header = exchange.header(b"x-ag-session-id")
-        given = header.decode("latin-1") if header else None
-    if given is None:
-        return uuid4().hex
-    if _SESSION.fullmatch(given):
-        return given
-    problem = {
-        "type": "string_pattern_mismatch",
-        "loc": ["body", "session_id"],
-        "msg": "A session's id has 1 to 256 printable ASCII characters, and no spaces.",
-    }
-    raise unprocessable([problem])
+class AnswerIds(TypedDict):
+    """Which call this was."""
+
+    version: str
+    session_id: str
+    trace_id: TraceId
+    span_id: SpanId
 
 
-__all__ = [
-    "SESSION_PATTERN",
-    "Asked",
-    "read_invocation",
-    "read_old_call",
-    "session_of",
-    "tools_of",
-    "value_of",
-]
+class AnswerData(TypedDict):
+    """What a workflow returned."""
+
+    outputs: Any
+
+
+class AnswerEnvelope(AnswerIds):
+    """Agenta's envelope around an answer."""
+
+    status: Status
+    data: AnswerData
+    usage: NotRequired[Json]
+
+
+class Failure(AnswerIds):
+    """What the workflow raised."""
+
+    status: Status
+
+
+class LegacyAnswer(TypedDict):
+    """An answer of `/run` or `/test`."""
+
+    version: str
+    data: Any
+    content_type: str
+    trace_id: TraceId
+    span_id: SpanId
+    usage: NotRequired[Json]
+
+
+class LegacyError(TypedDict):
+    """The message and the type of an error."""
+
+    message: str
+    type: str
+
+
+class LegacyFailure(TypedDict):
+    """What the workflow raised, as `/run` and `/test` tell it."""
+
+    detail: LegacyError
+
+
+class Refused(TypedDict):
+    """Why a request was refused."""
+
+    detail: str
+
+
+class NotAcceptable(Refused):
+    """Why no form of the answer is acceptable."""
+
+    requested: str
+    supported: list[str]
+
+
+class BodyProblem(TypedDict):
+    """One problem of a body: its kind, its place, its text."""
+
+    type: str
+    loc: list[str | int]
+    msg: str
+
+
+class BodyProblems(TypedDict):
+    """What is wrong with a body."""
+
+    detail: list[BodyProblem]
+
+
+class OpenAIErrorFields(TypedDict):
+    """The fields of an error."""
+
+    message: str
+    type: str
+    param: None
+    code: str | None
+
+
+class OpenAIError(TypedDict):
+    """An error as OpenAI's clients read it."""
+
+    error: OpenAIErrorFields
+
+
+class Choice(TypedDict):
+    """The one answer of a completion."""
+
+    index: int
+    message: Message
+    finish_reason: Literal["stop", "tool_calls"]
+    logprobs: None
+
+
+class ChatCompletion(TypedDict):
+    """An answer of OpenAI's route."""
+
+    id: str
+    object: Literal["chat.completion"]
+    created: int
+    model: str
+    choices: list[Choice]
+    usage: NotRequired[Json]
+
+
+class OpenAIModel(TypedDict):
+    """A chat workflow as a model."""
+
+    id: str
+    object: Literal["model"]
+    created: int
+    owned_by: str
+
+
+class Models(TypedDict):
+    """The chat workflows as models."""
+
+    object: Literal["list"]
+    data: list[OpenAIModel]
+
+
+class Revision(TypedDict):
+    """A workflow's name, schemas and parameters."""
+
+    name: str
+    slug: str
+    description: str
+    data: Json
+
+
+class Inspection(TypedDict):
+    """What a workflow is."""
+
+    version: str
+    revision: Revision
+    request: Json
+    flags: NotRequired[Json]
+
+
+class Health(TypedDict):
+    """Whether the server runs."""
+
+    status: Literal["ok"]

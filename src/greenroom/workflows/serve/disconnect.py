@@ -1,4 +1,4 @@
-"""Stopping the work for a client that has left."""
+"""Cancelling the work for a client that has disconnected."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TypeVar
 
 import anyio
 
-from greenroom.workflows.serve.exchange import ClientLeft, Receive
+from greenroom.workflows.serve.exchange import ClientDisconnected, Receive
 
 Result = TypeVar("Result")
 
 _SECONDS_UNWATCHED = 0.02
-"""Most calls are over by then, and need no task that looks whether the client is still there."""
+"""Most calls end earlier, and need no task that watches the connection."""
 
 
-async def unless_client_leaves(receive: Receive, work: Awaitable[Result]) -> Result:
-    """What the work gives; if the client leaves first it is cancelled, and ClientLeft raised."""
+async def cancel_on_disconnect(receive: Receive, work: Awaitable[Result]) -> Result:
+    """The result of the work; a disconnect cancels it and raises ClientDisconnected."""
     loop = asyncio.get_running_loop()
     watchers: list[asyncio.Task[None]] = []
 
@@ -26,7 +26,7 @@ async def unless_client_leaves(receive: Receive, work: Awaitable[Result]) -> Res
             pass
         scope.cancel()
 
-    # A scope, since it waits for threads that run: they cannot be stopped.
+    # A cancel scope waits for running threads, which cannot be stopped.
     with anyio.CancelScope() as scope:
         timer = loop.call_later(
             _SECONDS_UNWATCHED, lambda: watchers.append(loop.create_task(watch()))
@@ -37,7 +37,4 @@ async def unless_client_leaves(receive: Receive, work: Awaitable[Result]) -> Res
             timer.cancel()
             for watcher in watchers:
                 watcher.cancel()
-    raise ClientLeft
-
-
-__all__ = ["unless_client_leaves"]
+    raise ClientDisconnected

@@ -1,51 +1,55 @@
 """Agenta's stream of events, as server-sent events or as lines of JSON.
 
-Each event is `{"type": ..., "data": ...}`. Beyond what Agenta's own servers send, `message_end`
-holds the whole message and `done` the outputs, so that nothing has to be put together again.
+Each event is `{"type": ..., "data": ...}`. In addition to what Agenta's servers send, `message_end`
+holds the whole message and `done` the outputs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from greenroom.messages import text_of
-from greenroom.workflows.call.calls import Answer, CallError, Event
-from greenroom.workflows.serve.encoding import encode
-from greenroom.workflows.serve.served import words_of
+from greenroom.util.json_values import as_dict
+from greenroom.workflows.calls import Answer, CallError, Event
+from greenroom.workflows.serve.exchange import encode
+from greenroom.workflows.serve.headers import CallIds
+from greenroom.workflows.serve.runner import error_text
 from greenroom.workflows.serve.tool_calls import called_tools
-from greenroom.workflows.serve.traces import Trace
-from greenroom.workflows.serve.usage_shapes import agenta_usage
+from greenroom.workflows.usage import agenta_usage
 
-Told = tuple[str, dict[str, Any]]
+Written = tuple[str, dict[str, Any]]
 
 
 class EventWriter:
-    """Writes events."""
+    """Writes a streamed answer as Agenta's events."""
 
-    def __init__(self, form: Literal["sse", "ndjson"], trace: Trace, session_id: str) -> None:
+    def __init__(self, form: Literal["sse", "ndjson"], ids: CallIds) -> None:
         self.content_type = b"text/event-stream" if form == "sse" else b"application/x-ndjson"
         self._frame = _sse if form == "sse" else _line
-        self._ids = {"session_id": session_id, "trace_id": trace.trace_id}
+        self._ids = {"session_id": ids.session_id, "trace_id": ids.trace_id}
         self._messages = 0
         self._open = False
         self._anything = False
 
     def frames(self, event: Event) -> bytes:
-        """What an event looks like on the wire."""
-        told = list(self._told(event))
-        self._anything = self._anything or bool(told)
-        return b"".join(self._frame({"type": kind, "data": data}) for kind, data in told)
+        """An event on the wire."""
+        written = list(self._events(event))
+        self._anything = self._anything or bool(written)
+        return self._framed(written)
 
     def failed(self, error: CallError) -> bytes:
-        """The error, and the end."""
-        told = [
-            ("error", {"message": words_of(error), "type": error.kind}),
+        """The error and the end of the stream."""
+        written: list[Written] = [
+            ("error", {"message": error_text(error), "type": error.kind}),
             ("done", {"stopReason": "error", **self._ids}),
         ]
-        return b"".join(self._frame({"type": kind, "data": data}) for kind, data in told)
+        return self._framed(written)
 
-    def _told(self, event: Event) -> Iterator[Told]:
+    def _framed(self, written: list[Written]) -> bytes:
+        return b"".join(self._frame({"type": kind, "data": data}) for kind, data in written)
+
+    def _events(self, event: Event) -> Iterator[Written]:
         match event.kind:
             case "delta":
                 yield from self._delta(event.text)
@@ -54,11 +58,11 @@ class EventWriter:
             case "tool_call" | "tool_result":
                 yield event.kind, event.data
             case "usage":
-                pass  # told once, at the end
+                pass  # sent once, at the end
             case "end":
                 yield from self._end(event.data)
 
-    def _delta(self, text: str) -> Iterator[Told]:
+    def _delta(self, text: str) -> Iterator[Written]:
         if not self._open:
             self._open = True
             self._messages += 1
@@ -66,10 +70,10 @@ class EventWriter:
         if text:
             yield "message_delta", {"id": self._id, "delta": text}
 
-    def _message(self, message: Any) -> Iterator[Told]:
-        fields = cast("dict[str, Any]", message) if isinstance(message, dict) else {}
+    def _message(self, message: Any) -> Iterator[Written]:
+        fields = as_dict(message)
         match fields.get("role"):
-            case None:  # a piece of a workflow that is not a chat workflow
+            case None:  # a value of a workflow that does not chat
                 yield "data", {"name": "output", "data": message}
             case "tool":
                 output = fields.get("content")
@@ -84,8 +88,8 @@ class EventWriter:
             case _:
                 yield "message", {"message": message}
 
-    def _end(self, answer: Answer) -> Iterator[Told]:
-        if self._open:  # text of a workflow that is not a chat workflow
+    def _end(self, answer: Answer) -> Iterator[Written]:
+        if self._open:  # text of a workflow that does not chat
             self._open = False
             yield "message_end", {"id": self._id}
         elif not self._anything and isinstance(answer.outputs, str):
@@ -108,6 +112,3 @@ def _sse(value: Any) -> bytes:
 
 def _line(value: Any) -> bytes:
     return encode(value) + b"\n"
-
-
-__all__ = ["EventWriter"]

@@ -1,11 +1,14 @@
-"""One request and its answer, straight on ASGI: what every call pays for is kept small."""
+"""One request and its answer, straight on ASGI: every call pays for this, so it is kept small."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any
 
-from greenroom.workflows.serve.encoding import NotUnderstood, decode, encode
+import orjson
+
+from greenroom.util.json_values import as_dict, as_list
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -13,10 +16,12 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 
 JSON = b"application/json"
+MAX_LEVELS = 200
+"""How deeply a body may be nested: orjson writes at most 254 levels, envelope included."""
 
 
 class Refusal(Exception):
-    """A request that gets an error for an answer."""
+    """A request that gets an error as its answer."""
 
     def __init__(self, status: int, body: Any, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
         super().__init__(f"status {status}")
@@ -25,18 +30,22 @@ class Refusal(Exception):
         self.headers = list(headers)
 
 
-class ClientLeft(Exception):
-    """Nobody is there any more to take the answer."""
+class ClientDisconnected(Exception):
+    """The client closed its connection before the answer."""
+
+
+class NotUnderstood(Exception):
+    """A body that is not JSON, or is nested too deeply; the text says why."""
 
 
 class Exchange:
-    """A request that is read, and an answer that is sent, whole or in pieces."""
+    """Reads a request and sends its answer, whole or in pieces."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.scope = scope
         self.receive = receive
         self.started = False
-        """Whether part of the answer is on its way: too late for another status."""
+        """Whether part of the answer is sent: the status can no longer change."""
         self._send = send
         self._headers: dict[bytes, bytes] = dict(scope["headers"])
 
@@ -46,83 +55,57 @@ class Exchange:
         return self.scope["method"]
 
     def header(self, name: bytes) -> bytes | None:
-        """A header by its name in small letters."""
+        """A header by its name in lower case."""
         return self._headers.get(name)
 
     async def body(self, limit: int) -> bytes:
-        """The request's body; raises where it is larger than the limit."""
+        """The request's body; raises a Refusal if it is larger than the limit."""
         length = self._headers.get(b"content-length", b"")
         if length.isdigit() and int(length) > limit:
             raise _too_large(limit)
-        event = await self.receive()
-        if event["type"] == "http.disconnect":
-            raise ClientLeft
-        body: bytes = event.get("body", b"")
-        if event.get("more_body", False):
-            body = await self._rest(body, limit)
-        if len(body) > limit:
-            raise _too_large(limit)
-        return body
-
-    async def json(self, limit: int) -> dict[str, Any]:
-        """The request's body as a JSON object."""
-        try:
-            value = decode(await self.body(limit))
-        except NotUnderstood as error:
-            raise unprocessable(
-                [{"type": "json_invalid", "loc": ["body"], "msg": str(error)}]
-            ) from error
-        if isinstance(value, dict):
-            return value  # pyright: ignore[reportUnknownVariableType]
-        problem = {"type": "dict_type", "loc": ["body"], "msg": "The body is to be a JSON object."}
-        raise unprocessable([problem])
-
-    async def _rest(self, first: bytes, limit: int) -> bytes:
-        chunks, size = [first], len(first)
+        chunks: list[bytes] = []
+        size = 0
         while True:
             event = await self.receive()
             if event["type"] == "http.disconnect":
-                raise ClientLeft
+                raise ClientDisconnected
             chunk: bytes = event.get("body", b"")
             size += len(chunk)
             if size > limit:
                 raise _too_large(limit)
             chunks.append(chunk)
             if not event.get("more_body", False):
-                return b"".join(chunks)
+                return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+    async def json(self, limit: int) -> dict[str, Any]:
+        """The request's body as a JSON object."""
+        try:
+            value = decode(await self.body(limit))
+        except NotUnderstood as error:
+            raise unprocessable("json_invalid", str(error)) from error
+        if isinstance(value, dict):
+            return value  # pyright: ignore[reportUnknownVariableType]
+        raise unprocessable("dict_type", "The body must be a JSON object.")
 
     async def answer(self, status: int, value: Any, headers: Headers | None = None) -> None:
         """Send JSON as the whole answer."""
         body = encode(value)
         self.started = True
-        await self._send(
-            {
-                "type": "http.response.start",
-                "status": status,
-                "headers": [
-                    (b"content-type", JSON),
-                    (b"content-length", b"%d" % len(body)),
-                    *(headers or ()),
-                ],
-            }
-        )
+        length = (b"content-length", b"%d" % len(body))
+        sent = [(b"content-type", JSON), length, *(headers or ())]
+        await self._send({"type": "http.response.start", "status": status, "headers": sent})
         await self._send({"type": "http.response.body", "body": body})
 
     async def begin(self, content_type: bytes, headers: Headers) -> None:
         """Begin an answer that comes in pieces."""
         self.started = True
-        await self._send(
-            {
-                "type": "http.response.start",
-                "status": 200,
-                "headers": [
-                    (b"content-type", content_type),
-                    (b"cache-control", b"no-cache"),
-                    (b"x-accel-buffering", b"no"),  # proxies are to pass pieces on at once
-                    *headers,
-                ],
-            }
-        )
+        sent = [
+            (b"content-type", content_type),
+            (b"cache-control", b"no-cache"),
+            (b"x-accel-buffering", b"no"),  # proxies pass pieces on at once
+            *headers,
+        ]
+        await self._send({"type": "http.response.start", "status": 200, "headers": sent})
 
     async def piece(self, body: bytes) -> None:
         """Send the next piece."""
@@ -133,23 +116,47 @@ class Exchange:
         await self._send({"type": "http.response.body", "body": b""})
 
 
-def unprocessable(problems: list[dict[str, Any]]) -> Refusal:
-    """A body that is not what it should be, place by place."""
-    return Refusal(422, {"detail": problems})
+def unprocessable(kind: str, text: str, *place: str) -> Refusal:
+    """The refusal of a body with one problem at a place."""
+    return Refusal(422, {"detail": [{"type": kind, "loc": ["body", *place], "msg": text}]})
+
+
+def decode(body: bytes) -> Any:
+    """The JSON in a body; an empty body is an empty object."""
+    if not body:
+        return {}
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise NotUnderstood(f"The body is not JSON: {error}.") from error
+    # Counting brackets is quick, and enough for most bodies.
+    if body.count(b"[") + body.count(b"{") > MAX_LEVELS and _is_deep(value):
+        raise NotUnderstood(f"The body is nested more than {MAX_LEVELS} levels deep.")
+    return value
+
+
+def encode(value: Any) -> bytes:
+    """Plain JSON types as JSON text."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        # The standard library also writes lone surrogates, huge numbers and deep nesting.
+        return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _is_deep(value: Any) -> bool:
+    level: list[Any] = [value]
+    for _ in range(MAX_LEVELS):
+        level = [
+            item
+            for held in level
+            for item in (as_dict(held).values() if isinstance(held, dict) else as_list(held))
+            if isinstance(item, (dict, list))
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _too_large(limit: int) -> Refusal:
     return Refusal(413, {"detail": f"The body is larger than {limit:,} bytes, which is the limit."})
-
-
-__all__ = [
-    "JSON",
-    "ClientLeft",
-    "Exchange",
-    "Headers",
-    "Receive",
-    "Refusal",
-    "Scope",
-    "Send",
-    "unprocessable",
-]

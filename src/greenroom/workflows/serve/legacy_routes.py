@@ -2,49 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from greenroom.workflows.call.calls import CallError
-from greenroom.workflows.declare.problems import InvalidCall
-from greenroom.workflows.serve.agenta_routes import invalid
-from greenroom.workflows.serve.bodies import read_old_call, session_of
+from greenroom.workflows.calls import CallError, InvalidCall
+from greenroom.workflows.serve.bodies import LegacyAnswer, LegacyBody, LegacyFailure, read_body
 from greenroom.workflows.serve.exchange import Exchange, Refusal
-from greenroom.workflows.serve.served import Served, identity_headers, status_of, words_of
-from greenroom.workflows.serve.traces import trace_of
-from greenroom.workflows.serve.usage_shapes import agenta_usage
+from greenroom.workflows.serve.headers import call_ids
+from greenroom.workflows.serve.runner import CallRunner, error_status, error_text
+from greenroom.workflows.usage import agenta_usage
 
-OLD_VERSION = "3.0"
-"""The version that these answers bear."""
+LEGACY_VERSION = "3.0"
+"""The version in these answers."""
 
 
 class Run:
-    """`/run` and `/test`: only in Agenta's own servers do they differ."""
+    """`/run` and `/test`, which differ only in Agenta's own servers."""
 
-    def __init__(self, served: Served) -> None:
-        self._served = served
+    def __init__(self, runner: CallRunner) -> None:
+        self._runner = runner
 
     async def __call__(self, exchange: Exchange) -> None:
         """Call the workflow."""
-        asked = read_old_call(await exchange.json(self._served.max_body))
-        trace, session_id = trace_of(exchange.header(b"traceparent")), session_of(asked, exchange)
-        headers = identity_headers(trace, session_id)
+        request = read_body(LegacyBody, await exchange.json(self._runner.max_body)).request()
+        ids = call_ids(exchange, request.session_id)
         try:
-            answer = await self._served.answer(exchange, asked.call(session_id, trace))
+            answer = await self._runner.answer(exchange, request.call(ids))
         except InvalidCall as error:
-            raise invalid(error, asked) from error
+            raise request.invalid(error) from error
         except CallError as error:
-            body = {"detail": {"message": words_of(error), "type": error.kind}}
-            raise Refusal(status_of(error), body, headers) from error
+            failure: LegacyFailure = {"detail": {"message": error_text(error), "type": error.kind}}
+            raise Refusal(error_status(error), failure, ids.headers) from error
         is_text = isinstance(answer.outputs, str)
-        body: dict[str, Any] = {
-            "version": OLD_VERSION,
+        body: LegacyAnswer = {
+            "version": LEGACY_VERSION,
             "data": answer.outputs,
             "content_type": "text/plain" if is_text else "application/json",
-            "trace_id": trace.trace_id,
-            "span_id": trace.span_id,
+            "trace_id": ids.trace_id,
+            "span_id": ids.span_id,
         }
-        usage = agenta_usage(answer)
-        await exchange.answer(200, body | ({"usage": usage} if usage else {}), headers)
-
-
-__all__ = ["Run"]
+        if usage := agenta_usage(answer):
+            body["usage"] = usage
+        await exchange.answer(200, body, ids.headers)

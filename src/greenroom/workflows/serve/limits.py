@@ -1,4 +1,4 @@
-"""What a server takes: how large a body, how many calls at once, from whom."""
+"""The limits of a server: size of bodies, calls at once, who may call."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Admission:
     """Who may call."""
 
     token: str | None = field(default=None, repr=False)
-    """Requests need it as a bearer token, if it is set."""
+    """If set, requests need it as a bearer token."""
     origins: tuple[str, ...] = ()
-    """Pages of these origins may call from a browser; `*` stands for any."""
+    """Pages of these origins may call from a browser; `*` allows all."""
 
     def check(self, exchange: Exchange) -> None:
-        """Raise unless the request may come in."""
+        """Raise a Refusal unless the request may come in."""
         if self.token is not None and not self._knows_token(exchange, self.token):
             raise Refusal(
                 401,
@@ -48,7 +48,7 @@ class Admission:
         return same and scheme.lower() in (b"bearer", b"apikey")
 
     def _check_origin(self, origin: str, exchange: Exchange) -> None:
-        """A browser sends what any page tells it to: without this, every page could make calls."""
+        """Refuse pages of other origins: a browser sends whatever a page tells it to."""
         if "*" in self.origins or origin in self.origins:
             return
         host = (exchange.header(b"host") or b"").decode("latin-1")
@@ -60,7 +60,7 @@ class Admission:
 
 
 class Slots:
-    """How many calls run, and how many may."""
+    """Counts running calls up to a limit."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -68,11 +68,11 @@ class Slots:
 
     @contextmanager
     def one(self) -> Generator[None]:
-        """Take part for as long as the block runs; raises where no place is left."""
+        """Hold one slot while the block runs; raises a Refusal if none is free."""
         if self.taken >= self.limit:
             raise Refusal(
                 503,
-                {"detail": f"{self.limit} calls run already, which is the limit. Try again soon."},
+                {"detail": f"{self.limit} calls are running, which is the limit. Try again soon."},
                 [(b"retry-after", _SECONDS_TO_RETRY)],
             )
         self.taken += 1
@@ -82,15 +82,15 @@ class Slots:
             self.taken -= 1
 
 
-class Gate:
-    """Lets in who may call: plain ASGI, for every request passes here."""
+class AdmissionMiddleware:
+    """Checks every request; plain ASGI, because every request passes here."""
 
     def __init__(self, app: ASGIApp, admission: Admission) -> None:
         self.app = app
         self.admission = admission
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or refuse it."""
+        """Pass the request on or refuse it."""
         if scope["type"] == "http":
             exchange = Exchange(scope, receive, send)
             try:
@@ -99,6 +99,3 @@ class Gate:
                 await exchange.answer(refusal.status, refusal.body, refusal.headers)
                 return
         await self.app(scope, receive, send)
-
-
-__all__ = ["MAX_BODY", "MAX_CONCURRENT_CALLS", "Admission", "Gate", "Slots"]

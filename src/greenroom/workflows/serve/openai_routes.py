@@ -5,19 +5,25 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal
 from uuid import uuid4
 
 from greenroom.messages import messages_of, text_of
-from greenroom.workflows.call.calls import Answer, CallError, Event
-from greenroom.workflows.declare.problems import InvalidCall
-from greenroom.workflows.serve.bodies import Asked, session_of, tools_of, value_of
-from greenroom.workflows.serve.encoding import encode
-from greenroom.workflows.serve.exchange import Exchange, Refusal
-from greenroom.workflows.serve.served import Served, identity_headers, status_of, words_of
+from greenroom.workflows.calls import Answer, CallError, Event, InvalidCall
+from greenroom.workflows.serve.bodies import (
+    BodyProblem,
+    ChatCompletion,
+    CompletionBody,
+    Json,
+    Models,
+    OpenAIError,
+    read_body,
+)
+from greenroom.workflows.serve.exchange import Exchange, Refusal, encode
+from greenroom.workflows.serve.headers import call_ids
+from greenroom.workflows.serve.runner import CallRunner, error_status, error_text
 from greenroom.workflows.serve.tool_calls import tool_calls_of
-from greenroom.workflows.serve.traces import trace_of
-from greenroom.workflows.serve.usage_shapes import openai_usage
+from greenroom.workflows.usage import openai_usage
 
 BAD_REQUEST = 400
 NOT_FOUND = 404
@@ -26,15 +32,17 @@ _BETWEEN_MESSAGES = "\n\n"
 _DONE = b"data: [DONE]\n\n"
 
 
-class Models:
+class ListModels:
     """`/v1/models`: the chat workflows by their names in addresses."""
 
-    def __init__(self, served: Mapping[str, Served]) -> None:
-        models = [
-            {"id": slug, "object": "model", "created": 0, "owned_by": "greenroom"}
-            for slug in served
-        ]
-        self._answer = {"object": "list", "data": models}
+    def __init__(self, runners: Mapping[str, CallRunner]) -> None:
+        self._answer: Models = {
+            "object": "list",
+            "data": [
+                {"id": slug, "object": "model", "created": 0, "owned_by": "greenroom"}
+                for slug in runners
+            ],
+        }
 
     async def __call__(self, exchange: Exchange) -> None:
         """List them."""
@@ -44,38 +52,37 @@ class Models:
 class ChatCompletions:
     """`/v1/chat/completions`."""
 
-    def __init__(self, served: Mapping[str, Served], max_body: int) -> None:
-        self._served = served
+    def __init__(self, runners: Mapping[str, CallRunner], max_body: int) -> None:
+        self._runners = runners
         self._max_body = max_body
 
     async def __call__(self, exchange: Exchange) -> None:
         """Call the chat workflow that the body names as its model."""
-        body = await exchange.json(self._max_body)
-        served, asked = self._chosen(body), _read(body)
-        trace, session_id = trace_of(exchange.header(b"traceparent")), session_of(asked, exchange)
-        headers, call = identity_headers(trace, session_id), asked.call(session_id, trace)
-        completion = Completion(f"chatcmpl-{uuid4().hex}", int(time.time()), served.workflow.slug)
+        body = read_body(CompletionBody, await exchange.json(self._max_body))
+        runner = self._chosen(body.model)
+        ids = call_ids(exchange, body.session_id)
+        call = body.request().call(ids)
+        head = CompletionHead(f"chatcmpl-{uuid4().hex}", int(time.time()), runner.workflow.slug)
         try:
-            if asked.stream:
-                writer = ChunkWriter(completion, usage=_wants_usage(body))
-                await served.stream(exchange, call, writer, headers)
+            if body.stream:
+                writer = ChunkWriter(head, usage=body.wants_usage)
+                await runner.stream(exchange, call, writer, ids.headers)
                 return
-            answer = await served.answer(exchange, call)
+            answer = await runner.answer(exchange, call)
         except InvalidCall as error:
             raise Refusal(BAD_REQUEST, _error(str(error), "invalid_request_error")) from error
         except CallError as error:
-            status, kind = status_of(error), error.kind or "server_error"
-            raise Refusal(status, _error(words_of(error), kind), headers) from error
-        await exchange.answer(200, completion.whole(answer), headers)
+            status, kind = error_status(error), error.kind or "server_error"
+            raise Refusal(status, _error(error_text(error), kind), ids.headers) from error
+        await exchange.answer(200, head.whole(answer), ids.headers)
 
-    def _chosen(self, body: Mapping[str, Any]) -> Served:
-        model = value_of(body, "model", str)
-        if len(self._served) == 1:
-            return next(iter(self._served.values()))  # clients give the model all sorts of names
-        for slug, served in self._served.items():
-            if model in (slug, served.workflow.name):
-                return served
-        known = ", ".join(self._served) or "none, since none of its workflows is a chat workflow"
+    def _chosen(self, model: str | None) -> CallRunner:
+        if len(self._runners) == 1:
+            return next(iter(self._runners.values()))  # clients use many names for the only model
+        for slug, runner in self._runners.items():
+            if model in (slug, runner.workflow.name):
+                return runner
+        known = ", ".join(self._runners) or "none, since none of its workflows is a chat workflow"
         raise Refusal(
             NOT_FOUND,
             _error(
@@ -87,43 +94,47 @@ class ChatCompletions:
 
 
 @dataclass(frozen=True)
-class Completion:
-    """What stays the same throughout an answer."""
+class CompletionHead:
+    """What all chunks of a completion have in common."""
 
     identity: str
     created: int
     model: str
 
-    def whole(self, answer: Answer) -> dict[str, Any]:
-        """The answer at once."""
-        message = as_one_message(messages_of(answer.outputs) or [])
-        choice = {
-            "index": 0,
-            "message": message,
-            "finish_reason": _finish_reason(message),
-            "logprobs": None,
-        }
-        usage = openai_usage(answer)
-        whole = self._headed("chat.completion") | {"choices": [choice]}
-        return whole | {"usage": usage} if usage is not None else whole
-
-    def chunk(self, delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
-        """A piece of it."""
-        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason, "logprobs": None}
-        return self._headed("chat.completion.chunk") | {"choices": [choice]}
-
-    def usage_chunk(self, answer: Answer) -> dict[str, Any]:
-        """The piece that tells what it took."""
-        headed = self._headed("chat.completion.chunk")
-        return headed | {"choices": [], "usage": openai_usage(answer)}
-
-    def _headed(self, kind: str) -> dict[str, Any]:
-        return {
+    def whole(self, answer: Answer) -> ChatCompletion:
+        """The whole answer."""
+        message: Any = as_one_message(messages_of(answer.outputs) or [])
+        whole: ChatCompletion = {
             "id": self.identity,
-            "object": kind,
+            "object": "chat.completion",
             "created": self.created,
             "model": self.model,
+            "choices": [
+                {
+                    "index": 0,
+                    "message": message,
+                    "finish_reason": _finish_reason(message),
+                    "logprobs": None,
+                }
+            ],
         }
+        usage = openai_usage(answer)
+        if usage is not None:
+            whole["usage"] = usage
+        return whole
+
+    def chunk(self, delta: Json, finish_reason: str | None = None) -> Json:
+        """A piece of the answer."""
+        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason, "logprobs": None}
+        return self._chunk() | {"choices": [choice]}
+
+    def usage_chunk(self, answer: Answer) -> Json:
+        """The last piece, with the usage."""
+        return self._chunk() | {"choices": [], "usage": openai_usage(answer)}
+
+    def _chunk(self) -> Json:
+        kind = "chat.completion.chunk"
+        return {"id": self.identity, "object": kind, "created": self.created, "model": self.model}
 
 
 class ChunkWriter:
@@ -131,15 +142,15 @@ class ChunkWriter:
 
     content_type = b"text/event-stream"
 
-    def __init__(self, completion: Completion, *, usage: bool) -> None:
-        self._completion = completion
+    def __init__(self, head: CompletionHead, *, usage: bool) -> None:
+        self._head = head
         self._usage = usage
         self._begun = False
         self._open = False
         self._said = False
 
     def frames(self, event: Event) -> bytes:
-        """What an event looks like on the wire."""
+        """An event on the wire."""
         match event.kind:
             case "delta":
                 return self._text(event.text)
@@ -148,11 +159,11 @@ class ChunkWriter:
             case "end":
                 return self._end(event.data)
             case _:
-                return b""  # tools that the workflow itself calls are none of the client's business
+                return b""  # the workflow runs its own tools
 
     def failed(self, error: CallError) -> bytes:
-        """The error, and the end."""
-        return _frame(_error(words_of(error), error.kind or "server_error")) + _DONE
+        """The error and the end of the stream."""
+        return _frame(_error(error_text(error), error.kind or "server_error")) + _DONE
 
     def _text(self, text: str) -> bytes:
         if not text:
@@ -161,7 +172,7 @@ class ChunkWriter:
         self._open = self._said = True
         return self._delta({"content": between + text})
 
-    def _message(self, message: dict[str, Any]) -> bytes:
+    def _message(self, message: Json) -> bytes:
         frames = b""
         if not self._open and message.get("role") == "assistant":
             frames = self._text(text_of(message.get("content")))
@@ -175,27 +186,26 @@ class ChunkWriter:
             frames.append(self._delta({"tool_calls": [{"index": index, **call}]}))
         frames.append(self._delta({}, _finish_reason(message)))
         if self._usage:
-            frames.append(_frame(self._completion.usage_chunk(answer)))
+            frames.append(_frame(self._head.usage_chunk(answer)))
         return b"".join([*frames, _DONE])
 
-    def _delta(self, delta: dict[str, Any], finish_reason: str | None = None) -> bytes:
+    def _delta(self, delta: Json, finish_reason: str | None = None) -> bytes:
         if not self._begun:
             self._begun = True
             delta = {"role": "assistant"} | delta
-        return _frame(self._completion.chunk(delta, finish_reason))
+        return _frame(self._head.chunk(delta, finish_reason))
 
 
-def as_one_message(messages: list[dict[str, Any]]) -> dict[str, Any]:
+def as_one_message(messages: list[Json]) -> Json:
     """Several messages as the one that OpenAI's clients expect.
 
-    Texts of the assistant are joined. Tool calls that a later message answers are over and done
-    with; the others are for the client.
+    Texts of the assistant are joined. Tool calls without a later answer are for the client.
     """
     own = [message for message in messages if message.get("role") == "assistant"]
     texts = [text for message in own if (text := text_of(message.get("content")))]
     answered = [message.get("tool_call_id") for message in messages if message["role"] == "tool"]
     calls = [call for m in own for call in tool_calls_of(m) if call.get("id") not in answered]
-    one: dict[str, Any] = dict(own[-1]) if own else {"role": "assistant"}
+    one: Json = dict(own[-1]) if own else {"role": "assistant"}
     one["content"] = _BETWEEN_MESSAGES.join(texts) if texts or not calls else None
     one.pop("tool_calls", None)
     return one | {"tool_calls": calls} if calls else one
@@ -205,42 +215,21 @@ def openai_shape(refusal: Refusal) -> Refusal:
     """A refusal as OpenAI's clients read it."""
     if "error" in refusal.body:
         return refusal
-    detail: Any = refusal.body["detail"]
+    detail: str | list[BodyProblem] = refusal.body["detail"]
     if isinstance(detail, list):
-        told = cast("list[dict[str, Any]]", detail)
-        detail = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in told)
+        detail = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in detail)
     status = BAD_REQUEST if refusal.status == 422 else refusal.status
     kind = "server_error" if status >= 500 else "invalid_request_error"
-    return Refusal(status, _error(str(detail), kind), refusal.headers)
+    return Refusal(status, _error(detail, kind), refusal.headers)
 
 
-def _read(body: Mapping[str, Any]) -> Asked:
-    inputs: dict[str, Any] = value_of(body, "inputs", dict) or {}
-    messages = value_of(body, "messages", list)
-    return Asked(
-        inputs=inputs if messages is None else {**inputs, "messages": messages},
-        parameters=value_of(body, "parameters", dict),
-        tools=tools_of(body),
-        session_id=value_of(body, "session_id", str),
-        stream=value_of(body, "stream", bool),
-    )
-
-
-def _wants_usage(body: Mapping[str, Any]) -> bool:
-    options: dict[str, Any] = value_of(body, "stream_options", dict) or {}
-    return options.get("include_usage") is True
-
-
-def _finish_reason(message: dict[str, Any]) -> str:
+def _finish_reason(message: Json) -> Literal["stop", "tool_calls"]:
     return "tool_calls" if message.get("tool_calls") else "stop"
 
 
-def _error(message: str, kind: str, code: str | None = None) -> dict[str, Any]:
+def _error(message: str, kind: str, code: str | None = None) -> OpenAIError:
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 
 
-def _frame(value: dict[str, Any]) -> bytes:
+def _frame(value: Json | OpenAIError) -> bytes:
     return b"data: " + encode(value) + b"\n\n"
-
-
-__all__ = ["ChatCompletions", "Models", "as_one_message", "openai_shape"]

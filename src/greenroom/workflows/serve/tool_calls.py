@@ -1,25 +1,22 @@
-"""Tool calls of messages, in the shapes that wires want them in."""
+"""Tool calls of messages, as each wire format writes them."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
+from greenroom.util.json_values import as_dict, as_list
+
 
 def tool_calls_of(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """The tool calls of a message that are tool calls indeed."""
-    calls = message.get("tool_calls")
-    if not isinstance(calls, list):
-        return []
-    found = [
-        cast("dict[str, Any]", one) for one in cast("list[Any]", calls) if isinstance(one, dict)
-    ]
-    return [one for one in found if isinstance(one.get("function"), dict)]
+    """The well-formed tool calls of a message."""
+    calls = map(as_dict, as_list(message.get("tool_calls")))
+    return [one for one in calls if isinstance(one.get("function"), dict)]
 
 
 def called_tools(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """The tool calls of a message as events tell them: id, name and input."""
+    """The tool calls of a message as events: id, name and input."""
     return [
         {
             "id": call.get("id"),
@@ -35,6 +32,3 @@ def _arguments(text: Any) -> Any:
         return orjson.loads(text) if isinstance(text, str) and text else text or {}
     except orjson.JSONDecodeError:
         return text
-
-
-__all__ = ["called_tools", "tool_calls_of"]

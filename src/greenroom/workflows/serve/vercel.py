@@ -1,20 +1,19 @@
-"""The Vercel AI SDK's wire: its UI messages in, its UI message stream out."""
+"""The Vercel AI SDK's wire format: UI messages in, a UI message stream out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 from uuid import uuid4
 
 from greenroom.messages import text_of
-from greenroom.workflows.call.calls import Answer, CallError, Event
-from greenroom.workflows.serve.encoding import encode
-from greenroom.workflows.serve.exchange import Headers
-from greenroom.workflows.serve.negotiation import MESSAGES_FORMAT, VERCEL
-from greenroom.workflows.serve.served import words_of
+from greenroom.util.json_values import as_dict, as_list
+from greenroom.workflows.calls import Answer, CallError, Event
+from greenroom.workflows.serve.exchange import Headers, encode
+from greenroom.workflows.serve.headers import MESSAGES_FORMAT, VERCEL, CallIds
+from greenroom.workflows.serve.runner import error_text
 from greenroom.workflows.serve.tool_calls import called_tools
-from greenroom.workflows.serve.traces import Trace
-from greenroom.workflows.serve.usage_shapes import agenta_usage
+from greenroom.workflows.usage import agenta_usage
 
 VERCEL_HEADERS: Headers = [
     (b"x-vercel-ai-ui-message-stream", b"v1"),
@@ -32,9 +31,8 @@ class VercelWriter:
 
     content_type = b"text/event-stream"
 
-    def __init__(self, trace: Trace, session_id: str) -> None:
-        self._trace = trace
-        self._session_id = session_id
+    def __init__(self, ids: CallIds) -> None:
+        self._ids = ids
         self._begun = False
         self._texts = 0
         self._open = False
@@ -42,15 +40,15 @@ class VercelWriter:
         self._tools: set[str] = set()
 
     def frames(self, event: Event) -> bytes:
-        """What an event looks like on the wire."""
+        """An event on the wire."""
         parts = list(self._parts(event))
         return self._written(parts) + (_DONE if event.kind == "end" else b"")
 
     def failed(self, error: CallError) -> bytes:
-        """The error, and the end."""
+        """The error and the end of the stream."""
         parts = [
             *self._end_text(),
-            {"type": "error", "errorText": words_of(error)},
+            {"type": "error", "errorText": error_text(error)},
             {"type": "finish-step"},
             {"type": "finish", "finishReason": "error"},
         ]
@@ -59,7 +57,7 @@ class VercelWriter:
     def _written(self, parts: list[Part]) -> bytes:
         if parts and not self._begun:
             self._begun = True
-            metadata = {"sessionId": self._session_id}
+            metadata = {"sessionId": self._ids.session_id}
             start = {"type": "start", "messageId": f"msg-{uuid4().hex}"}
             parts = [start | {"messageMetadata": metadata}, {"type": "start-step"}, *parts]
         return b"".join(b"data: " + encode(part) + b"\n\n" for part in parts)
@@ -75,7 +73,7 @@ class VercelWriter:
             case "tool_result":
                 yield from self._tool_result(event.data)
             case "usage":
-                pass  # told once, at the end
+                pass  # sent once, at the end
             case "end":
                 yield from self._end(event.data)
 
@@ -93,10 +91,10 @@ class VercelWriter:
             yield {"type": "text-end", "id": self._id}
 
     def _message(self, message: Any) -> Iterator[Part]:
-        fields = cast("dict[str, Any]", message) if isinstance(message, dict) else {}
+        fields = as_dict(message)
         self._anything = True
         match fields.get("role"):
-            case None:  # a piece of a workflow that is not a chat workflow
+            case None:  # a value of a workflow that does not chat
                 yield {"type": "data-output", "data": message}
             case "assistant":
                 text = text_of(fields.get("content"))
@@ -109,7 +107,7 @@ class VercelWriter:
                 result = {"id": fields.get("tool_call_id"), "output": fields.get("content")}
                 yield from self._tool_result(result)
             case _:
-                pass  # a UI message has only what the assistant says and does
+                pass  # a UI message holds only what the assistant says and does
 
     def _tool_call(self, call: dict[str, Any]) -> Iterator[Part]:
         identity, name = str(call.get("id")), str(call.get("name"))
@@ -123,7 +121,7 @@ class VercelWriter:
     def _tool_result(self, result: dict[str, Any]) -> Iterator[Part]:
         identity = str(result.get("id"))
         if identity not in self._tools:
-            return  # the client knows no call that it could belong to
+            return  # the client does not know the call
         if result.get("isError"):
             error = str(result.get("output"))
             yield {"type": "tool-output-error", "toolCallId": identity, "errorText": error}
@@ -139,7 +137,7 @@ class VercelWriter:
                 yield {"type": "data-output", "data": answer.outputs}
         yield from self._end_text()
         yield {"type": "finish-step"}
-        metadata: dict[str, Any] = {"traceId": self._trace.trace_id}
+        metadata: dict[str, Any] = {"traceId": self._ids.trace_id}
         usage = agenta_usage(answer)
         if usage is not None:
             metadata["usage"] = usage
@@ -151,20 +149,19 @@ class VercelWriter:
 
 
 def with_plain_messages(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Inputs whose UI messages, which have parts, are chat-completion messages."""
+    """The inputs with UI messages turned into chat-completion messages."""
     messages = inputs.get("messages")
     if not isinstance(messages, list):
         return inputs
-    plain = [plain for one in cast("list[Any]", messages) for plain in _plain_messages(one)]
+    plain = [plain for one in as_list(messages) for plain in _plain_messages(one)]
     return {**inputs, "messages": plain}
 
 
 def _plain_messages(message: Any) -> list[Any]:
-    fields = cast("dict[str, Any]", message) if isinstance(message, dict) else {}
-    given = fields.get("parts")
-    if not isinstance(given, list):
+    fields = as_dict(message)
+    if not isinstance(fields.get("parts"), list):
         return [message]
-    parts = [cast("Part", one) for one in cast("list[Any]", given) if isinstance(one, dict)]
+    parts = [as_dict(one) for one in as_list(fields["parts"])]
     content = [plain for one in parts for plain in _content(one)]
     plain: Part = {"role": fields.get("role"), "content": _simplest(content)}
     tools = [one for one in parts if _tool_name(one) is not None and "input" in one]
@@ -209,6 +206,3 @@ def _tool_message(part: Part) -> Part:
     output: Any = part.get("errorText", part.get("output"))
     text = output if isinstance(output, str) else encode(output).decode()
     return {"role": "tool", "tool_call_id": str(part.get("toolCallId")), "content": text}
-
-
-__all__ = ["VERCEL_HEADERS", "VercelWriter", "with_plain_messages"]

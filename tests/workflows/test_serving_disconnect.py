@@ -13,8 +13,8 @@ import anyio
 import pytest
 
 from greenroom import chat_workflow, workflow
-from greenroom.workflows.serve.disconnect import unless_client_leaves
-from greenroom.workflows.serve.exchange import ClientLeft
+from greenroom.workflows.serve.disconnect import cancel_on_disconnect
+from greenroom.workflows.serve.exchange import ClientDisconnected
 from tests.workflows.serving import HELLO, Server, serving, told
 
 SECONDS = 30.0
@@ -149,7 +149,7 @@ def test_work_that_is_done_in_time_is_not_disturbed() -> None:
         return 3
 
     async def main() -> None:
-        assert await unless_client_leaves(disconnect_after(SECONDS), work()) == 3
+        assert await cancel_on_disconnect(disconnect_after(SECONDS), work()) == 3
         task = asyncio.current_task()
         assert task is not None
         assert task.cancelling() == 0
@@ -161,8 +161,8 @@ def test_work_that_is_done_in_time_is_not_disturbed() -> None:
 
 def test_work_for_a_client_that_left_is_cancelled_once() -> None:
     async def main() -> None:
-        with pytest.raises(ClientLeft):
-            await unless_client_leaves(disconnect_after(0.01), asyncio.sleep(SECONDS))
+        with pytest.raises(ClientDisconnected):
+            await cancel_on_disconnect(disconnect_after(0.01), asyncio.sleep(SECONDS))
         task = asyncio.current_task()
         assert task is not None
         assert task.cancelling() == 0
@@ -174,7 +174,7 @@ def test_work_for_a_client_that_left_is_cancelled_once() -> None:
 def test_a_cancellation_from_elsewhere_stays_one() -> None:
     async def main() -> None:
         work = asyncio.create_task(
-            unless_client_leaves(disconnect_after(SECONDS), asyncio.sleep(SECONDS))  # pyright: ignore
+            cancel_on_disconnect(disconnect_after(SECONDS), asyncio.sleep(SECONDS))  # pyright: ignore
         )
         await asyncio.sleep(0.05)
         work.cancel()
@@ -190,6 +190,6 @@ def test_what_the_work_raises_is_raised() -> None:
 
     async def main() -> None:
         with pytest.raises(ValueError, match="no"):
-            await unless_client_leaves(disconnect_after(SECONDS), work())
+            await cancel_on_disconnect(disconnect_after(SECONDS), work())
 
     asyncio.run(main())

@@ -1,18 +1,27 @@
-"""Calling a workflow: what goes in, what comes out, and what can be known of it beforehand.
+"""The vocabulary of calls: what goes in, what comes out, what is known beforehand, what fails.
 
 A workflow in this process and one behind an address are called in the same way: both are a Target.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from greenroom.errors import GreenroomError
 
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
 IS_CHAT = "is_chat"
 """The flag that makes a workflow a chat workflow."""
+
+MESSAGES = "messages"
+"""The input that holds the message history."""
+
+SERVER_ERROR = 500
+UNPROCESSABLE = 422
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +33,8 @@ class Call:
     parameters: dict[str, Any] | None = None
     """Configuration that differs from the workflow's defaults."""
     session_id: str | None = None
+    new_session: bool = False
+    """The server made the session id, because the caller gave none."""
     tools: list[dict[str, Any]] | None = None
     """Tools that the caller will run, for workflows that take them (OpenAI's shape)."""
     traceparent: str | None = None
@@ -31,12 +42,12 @@ class Call:
     @property
     def messages(self) -> list[dict[str, Any]] | None:
         """The message history, if there is one."""
-        return self.inputs.get("messages")
+        return self.inputs.get(MESSAGES)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What a workflow returned, unchanged, and what it took."""
+    """What a workflow returned, unchanged, and what it used."""
 
     outputs: Any
     session_id: str | None = None
@@ -45,7 +56,7 @@ class Answer:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cost: float | None = None
-    """US dollars; None where it is not known."""
+    """US dollars; None if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +76,7 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class Schemas:
-    """JSON schemas of a workflow's inputs, parameters and outputs; None: not known."""
+    """JSON schemas of a workflow's inputs, parameters and outputs; None if unknown."""
 
     inputs: dict[str, Any] | None = None
     parameters: dict[str, Any] | None = None
@@ -88,11 +99,11 @@ class Profile:
     interface: Literal["local", "invoke", "run", "test", "openai"] = "local"
     """How it is called."""
     decided_by: str = "declared"
-    """What told whether it is a chat workflow, in words."""
+    """What says whether it is a chat workflow, in words."""
 
 
 class Target(Protocol):
-    """A workflow that can be called, wherever it is."""
+    """A workflow that can be called, wherever it runs."""
 
     @property
     def profile(self) -> Profile:
@@ -100,15 +111,15 @@ class Target(Protocol):
         ...
 
     async def call(self, call: Call) -> Answer:
-        """Its answer; raises a CallError where there is none."""
+        """Its answer; raises a CallError if there is none."""
         ...
 
     def stream(self, call: Call) -> AsyncIterator[Event]:
-        """Its answer in pieces, the last of them the whole."""
+        """Its answer in pieces; the last one is the whole answer."""
         ...
 
     async def close(self) -> None:
-        """Let go of what is open."""
+        """Close its connections."""
         ...
 
 
@@ -119,8 +130,34 @@ class CallError(GreenroomError):
         super().__init__(message)
         self.status = status
         self.kind = kind
-        """The name of what was raised in the workflow, where it is known."""
+        """The name of the exception in the workflow, if known."""
 
 
 class WorkflowUnavailable(CallError):
-    """Nobody is at fault but the network or the server: worth another try."""
+    """The network or the server failed: worth another try."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a call; `where` lists the keys and positions that lead there."""
+
+    where: tuple[str | int, ...]
+    text: str
+    kind: str = "value_error"
+
+    def __str__(self) -> str:
+        return f"{'.'.join(map(str, self.where))}: {self.text}"
+
+
+class InvalidCall(CallError):
+    """A call with missing inputs or parameters, or with values of a wrong type."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("; ".join(map(str, problems)), status=UNPROCESSABLE, kind="InvalidCall")
+        self.problems = tuple(problems)
+
+    @classmethod
+    def of(cls, error: ValidationError, *where: str | int) -> Self:
+        """What pydantic found wrong with the value at a place."""
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        return cls([Problem((*where, *one["loc"]), one["msg"], one["type"]) for one in found])

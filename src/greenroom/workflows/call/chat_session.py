@@ -1,4 +1,4 @@
-"""A conversation with a chat workflow, turn by turn."""
+"""Talking to a workflow turn by turn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from uuid import uuid4
 import orjson
 
 from greenroom.messages import messages_of
-from greenroom.workflows.call.calls import Answer, Call, Event, Target
+from greenroom.workflows.calls import Answer, Call, Event, Target
 
 
 def new_session() -> str:
@@ -21,32 +21,32 @@ def new_session() -> str:
 
 @dataclass(frozen=True)
 class Turn:
-    """What was sent, the messages among it, and what came back."""
+    """The inputs of a call, messages included, and its answer."""
 
     inputs: dict[str, Any]
     answer: Answer
 
 
 @dataclass
-class Conversation:
-    """What was said so far. A turn that fails, or is cancelled, leaves no trace in it."""
+class ChatSession:
+    """What was said so far. A turn that fails or is cancelled is not kept."""
 
     target: Target
     inputs: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Variables that go along with the messages."""
+    """Variables that are sent with the messages."""
     parameters: dict[str, Any] | None = None
     session_id: str = field(default_factory=new_session)
     messages: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     turns: list[Turn] = field(default_factory=list[Turn])
 
     async def say(self, text: str) -> AsyncGenerator[Event]:
-        """Say something, and listen: the events of the answer."""
+        """Send a user message: the events of the answer."""
         sent = [*self.messages, {"role": "user", "content": text}]
         repeated = 0
         async with aclosing(self._asked({**self.inputs, "messages": sent})) as events:
             async for event in events:
                 if event.kind == "message" and event.data in sent[repeated : repeated + 1]:
-                    # Some workflows answer with the whole history, and not only with what is new.
+                    # Some workflows answer with the whole history: skip what is known.
                     repeated += 1
                     continue
                 if event.kind == "end":
@@ -54,13 +54,13 @@ class Conversation:
                 yield event
 
     async def ask(self, inputs: dict[str, Any]) -> AsyncGenerator[Event]:
-        """Call a workflow that does not chat: nothing of it is remembered there."""
+        """Call a workflow that does not chat; the messages stay as they are."""
         async with aclosing(self._asked({**self.inputs, **inputs})) as events:
             async for event in events:
                 yield event
 
     def reset(self) -> None:
-        """Begin anew, with another session."""
+        """Forget everything and start another session."""
         self.messages, self.turns, self.session_id = [], [], new_session()
 
     async def _asked(self, inputs: dict[str, Any]) -> AsyncGenerator[Event]:
@@ -79,6 +79,3 @@ def _continued(sent: list[dict[str, Any]], outputs: Any) -> list[dict[str, Any]]
         text = orjson.dumps(outputs).decode()
         return [*sent, {"role": "assistant", "content": text}]
     return said if said[: len(sent)] == sent else [*sent, *said]
-
-
-__all__ = ["Conversation", "Turn", "new_session"]

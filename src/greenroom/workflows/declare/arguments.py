@@ -13,12 +13,9 @@ from pydantic.errors import PydanticSchemaGenerationError
 
 from greenroom.errors import InputError
 from greenroom.messages import Message
-from greenroom.workflows.call.calls import Call
+from greenroom.workflows.calls import MESSAGES, Call, InvalidCall, Problem
 from greenroom.workflows.declare.configuration import Configuration
 from greenroom.workflows.declare.hints import is_model, item_of, without_none
-from greenroom.workflows.declare.problems import InvalidCall, Problem, problems_of
-
-MESSAGES = "messages"
 
 Source = Literal["messages", "inputs", "parameters", "session_id", "call", "tools", "input", "rest"]
 
@@ -36,7 +33,7 @@ _ABSENT: Any = object()
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a handler, and which part of a call it takes."""
+    """One argument of a handler, and the part of a call that it takes."""
 
     name: str
     source: Source
@@ -44,46 +41,46 @@ class Argument:
     default: Any = Parameter.empty
     positional: bool = False
     adapter: TypeAdapter[Any] | None = None
-    """Checks and converts the value; None: it is passed as it is."""
+    """Checks and converts the value; None passes it on as it is."""
 
     @property
     def required(self) -> bool:
-        """Whether the handler cannot be called without it."""
+        """Whether the handler needs it."""
         return self.default is Parameter.empty
 
 
 @dataclass(frozen=True)
-class Binding:
+class HandlerArguments:
     """The arguments of a handler."""
 
-    arguments: tuple[Argument, ...]
+    items: tuple[Argument, ...]
 
     @property
     def inputs(self) -> tuple[Argument, ...]:
-        """The arguments that are inputs of their own."""
-        return tuple(one for one in self.arguments if one.source == "input")
+        """The arguments that take one input each."""
+        return tuple(one for one in self.items if one.source == "input")
 
     def first(self, *sources: Source) -> Argument | None:
         """The first argument that takes one of these parts of a call."""
-        return next((one for one in self.arguments if one.source in sources), None)
+        return next((one for one in self.items if one.source in sources), None)
 
     @property
     def takes_messages(self) -> bool:
-        """Whether the handler can see the message history in any way."""
+        """Whether any argument holds the message history."""
         return self.first("messages", "inputs", "call", "rest") is not None
 
     @property
     def needs_messages(self) -> bool:
-        """Whether a call without a message history makes no sense."""
+        """Whether every call must have a message history."""
         taken = self.first("messages")
         return taken is None or taken.required
 
     def bind(self, call: Call, configuration: Configuration) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments for a call; raises InvalidCall."""
+        """The positional and the named arguments for a call; raises InvalidCall."""
         positional: list[Any] = []
         named: dict[str, Any] = {}
         problems: list[Problem] = []
-        for argument in self.arguments:
+        for argument in self.items:
             try:
                 value = self._value(argument, call, configuration)
             except InvalidCall as error:
@@ -123,7 +120,7 @@ class Binding:
             case "call":
                 return call
             case "rest":
-                taken = {one.name for one in self.arguments}
+                taken = {one.name for one in self.items}
                 taken |= {MESSAGES} if self.first("messages") else set()
                 return {name: value for name, value in call.inputs.items() if name not in taken}
 
@@ -140,7 +137,7 @@ def _history(call: Call, argument: Argument) -> Any:
     if messages is None:
         return _ABSENT
     check_messages(messages)
-    # A copy, so that a handler may add to its list and the caller's stays what it was.
+    # A copy: a handler may add to its list without changing the caller's.
     return list(messages) if argument.adapter is None else messages
 
 
@@ -149,23 +146,22 @@ def _converted(argument: Argument, value: Any, name: str) -> Any:
         if argument.required:
             raise InvalidCall([Problem(("inputs", name), "This input is missing.", "missing")])
         return value
-    return (
-        value if argument.adapter is None else _validated(argument.adapter, value, "inputs", name)
-    )
+    adapter = argument.adapter
+    return value if adapter is None else _validated(adapter, value, "inputs", name)
 
 
 def _validated(adapter: TypeAdapter[Any], value: Any, *where: str) -> Any:
     try:
         return adapter.validate_python(value)
     except ValidationError as error:
-        raise InvalidCall(problems_of(error, *where)) from error
+        raise InvalidCall.of(error, *where) from error
 
 
 def check_messages(messages: Any) -> None:
-    """Raise InvalidCall unless these are messages: objects with a role."""
+    """Raise InvalidCall unless this is a list of objects with a role."""
     where = ("inputs", MESSAGES)
     if not isinstance(messages, list):
-        raise InvalidCall([Problem(where, "Messages are an array.", "list_type")])
+        raise InvalidCall([Problem(where, "Messages must be an array.", "list_type")])
     problems: list[Problem] = []
     for place, message in enumerate(cast("list[Any]", messages)):
         if isinstance(message, Message):
@@ -173,22 +169,24 @@ def check_messages(messages: Any) -> None:
         role = cast("dict[str, Any]", message).get("role") if isinstance(message, dict) else None
         if not isinstance(role, str):
             problems.append(
-                Problem((*where, place), "A message is an object with a role.", "message")
+                Problem((*where, place), "A message must be an object with a role.", "message")
             )
     if problems:
         raise InvalidCall(problems)
 
 
-def read_binding(signature: inspect.Signature, parameters_model: type[BaseModel] | None) -> Binding:
-    """Which part of a call each parameter of a signature takes."""
+def read_arguments(
+    signature: inspect.Signature, parameters_model: type[BaseModel] | None
+) -> HandlerArguments:
+    """The arguments of a signature, each with the part of a call that it takes."""
     found: list[Argument] = []
     for parameter in signature.parameters.values():
         if parameter.kind is Parameter.VAR_POSITIONAL:
             continue
         source = _source(parameter, parameters_model)
         adapter = _adapter(parameter, source)
-        if source == "input" and adapter is None and _own_business(parameter):
-            continue
+        if source == "input" and adapter is None and parameter.annotation not in (Any, object):
+            continue  # a default that JSON cannot replace: a client, say, or a lock
         found.append(
             Argument(
                 name=parameter.name,
@@ -199,7 +197,7 @@ def read_binding(signature: inspect.Signature, parameters_model: type[BaseModel]
                 adapter=adapter,
             )
         )
-    return Binding(tuple(found))
+    return HandlerArguments(tuple(found))
 
 
 def _source(parameter: Parameter, parameters_model: type[BaseModel] | None) -> Source:
@@ -231,19 +229,8 @@ def _adapter(parameter: Parameter, source: Source) -> TypeAdapter[Any] | None:
     except (PydanticSchemaGenerationError, PydanticUserError) as error:
         if parameter.default is not Parameter.empty:
             return None
+        name = getattr(hint, "__name__", hint)
         raise InputError(
-            f"The argument '{parameter.name}' is a {_type_name(hint)}, which cannot be made from "
-            "JSON: use plain types or a pydantic model, or give the argument a default."
+            f"The argument '{parameter.name}' is a {name}, which JSON cannot "
+            "express: use plain types or a pydantic model, or give the argument a default."
         ) from error
-
-
-def _own_business(parameter: Parameter) -> bool:
-    """An argument with a default that no JSON can replace: a client, say, or a lock."""
-    return parameter.annotation not in (Any, object)
-
-
-def _type_name(hint: Any) -> str:
-    return getattr(hint, "__name__", None) or str(hint)
-
-
-__all__ = ["MESSAGES", "Argument", "Binding", "Source", "check_messages", "read_binding"]

@@ -12,7 +12,7 @@ import pytest
 
 from greenroom.benchmark import check_config
 from greenroom.benchmark.context import prepare_run
-from greenroom.benchmark.conversing import OVER, AgentSessions
+from greenroom.benchmark.sessions import OVER, AgentSessions
 from greenroom.domains.domain import Domain
 from greenroom.errors import InputError
 from greenroom.model_server import scripted_server

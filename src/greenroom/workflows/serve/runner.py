@@ -1,4 +1,4 @@
-"""A workflow as a server has it: called within limits, its failures logged."""
+"""Running calls of a workflow within the limits of a server; failures are logged."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from typing import Protocol
 import anyio
 
 from greenroom.errors import redacted
-from greenroom.workflows.call.calls import Answer, Call, CallError, Event
 from greenroom.workflows.call.local import LocalTarget
-from greenroom.workflows.declare.contract import SERVER_ERROR
+from greenroom.workflows.calls import SERVER_ERROR, Answer, Call, CallError, Event
 from greenroom.workflows.declare.workflow import Workflow
-from greenroom.workflows.serve.disconnect import unless_client_leaves
+from greenroom.workflows.serve.disconnect import cancel_on_disconnect
 from greenroom.workflows.serve.exchange import (
-    ClientLeft,
+    ClientDisconnected,
     Exchange,
     Headers,
     Receive,
@@ -27,15 +26,11 @@ from greenroom.workflows.serve.exchange import (
     Send,
 )
 from greenroom.workflows.serve.limits import Slots
-from greenroom.workflows.serve.traces import Trace
-
-WIRE_VERSION = "2025.07.14"
-"""The version of Agenta's wire that is spoken."""
 
 _CLIENT_ERROR = 400
 _LAST_STATUS = 599
 
-log = logging.getLogger("greenroom.serving")
+log = logging.getLogger("greenroom.serve")
 
 
 class Writer(Protocol):
@@ -44,15 +39,15 @@ class Writer(Protocol):
     content_type: bytes
 
     def frames(self, event: Event) -> bytes:
-        """What an event looks like on the wire; nothing for one that is not sent."""
+        """An event on the wire; empty if it is not sent."""
         ...
 
     def failed(self, error: CallError) -> bytes:
-        """What tells of a failure, and ends the stream."""
+        """The error and the end of the stream."""
         ...
 
 
-class Served:
+class CallRunner:
     """A workflow, and the limits that it shares with the others of its server."""
 
     def __init__(
@@ -64,10 +59,10 @@ class Served:
         self._target = LocalTarget(workflow, threads=threads)
 
     async def answer(self, exchange: Exchange, call: Call) -> Answer:
-        """The answer to a call; raises a CallError where there is none."""
+        """The answer to a call; raises a CallError if there is none."""
         with self._slots.one():
             try:
-                return await unless_client_leaves(exchange.receive, self._target.call(call))
+                return await cancel_on_disconnect(exchange.receive, self._target.call(call))
             except CallError as error:
                 self._log(error)
                 raise
@@ -77,9 +72,8 @@ class Served:
     ) -> None:
         """Send the answer in pieces; raises a CallError as long as nothing was sent."""
         with self._slots.one():
-            await unless_client_leaves(
-                exchange.receive, self._stream(exchange, call, writer, headers)
-            )
+            work = self._stream(exchange, call, writer, headers)
+            await cancel_on_disconnect(exchange.receive, work)
 
     async def _stream(
         self, exchange: Exchange, call: Call, writer: Writer, headers: Headers
@@ -100,14 +94,14 @@ class Served:
         await exchange.end()
 
     def _log(self, error: CallError) -> None:
-        if status_of(error) < SERVER_ERROR:
+        if error_status(error) < SERVER_ERROR:
             return
-        told = "".join(traceback.format_exception(error.__cause__ or error)).rstrip()
-        log.error("The workflow '%s' failed.\n%s", self.workflow.name, redacted(told))
+        lines = "".join(traceback.format_exception(error.__cause__ or error)).rstrip()
+        log.error("The workflow '%s' failed.\n%s", self.workflow.name, redacted(lines))
 
 
 class Endpoint:
-    """An ASGI application that answers one path: refusals become answers."""
+    """An ASGI application for one path: refusals become answers."""
 
     def __init__(
         self,
@@ -119,49 +113,27 @@ class Endpoint:
         self._shape = shape
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Answer a request; drop the answer of a disconnected client."""
         exchange = Exchange(scope, receive, send)
         try:
             await self._handle(exchange)
         except Refusal as refusal:
             shaped = self._shape(refusal)
             await exchange.answer(shaped.status, shaped.body, shaped.headers)
-        except ClientLeft:
+        except ClientDisconnected:
             return
         except asyncio.CancelledError:
-            # The server ends, and has waited for long enough.
+            # The server stops, and its grace period is over.
             if not exchange.started:
                 await exchange.answer(503, {"detail": "The server has been stopped."})
 
 
-def status_of(error: CallError) -> int:
-    """The status that tells of an error: the handler's own where it names one."""
+def error_status(error: CallError) -> int:
+    """The HTTP status of an error: its own if it is one of HTTP's errors, else 500."""
     status = error.status or SERVER_ERROR
     return status if _CLIENT_ERROR <= status <= _LAST_STATUS else SERVER_ERROR
 
 
-def words_of(error: CallError) -> str:
-    """What a client is told of an error: never a secret."""
+def error_text(error: CallError) -> str:
+    """The text of an error for clients, without secrets."""
     return redacted(str(error))
-
-
-def identity_headers(trace: Trace, session_id: str) -> Headers:
-    """The headers that tell which call this was."""
-    return [
-        (b"x-ag-version", WIRE_VERSION.encode()),
-        (b"x-ag-trace-id", trace.trace_id.encode()),
-        (b"x-ag-span-id", trace.span_id.encode()),
-        (b"x-ag-session-id", session_id.encode()),
-        (b"traceparent", trace.traceparent.encode()),
-    ]
-
-
-__all__ = [
-    "WIRE_VERSION",
-    "Endpoint",
-    "Served",
-    "Writer",
-    "identity_headers",
-    "status_of",
-    "words_of",
-]

@@ -59,11 +59,11 @@ class AgentSessions:
 
     def workflow(self) -> Workflow:
         """The chat workflow whose every session is a conversation with an agent of its own."""
-        name = f"{self.context.strategy.name}-{self.context.config.env}"
+        name = f"{self.context.strategy.name}-{self.context.domain.name}"
 
         @chat_workflow(
             name=name,
-            description=f"The {self.context.strategy.name} agent in the {self.context.config.env}"
+            description=f"The {self.context.strategy.name} agent in the {self.context.domain.name}"
             " domain; one world for each session.",
         )
         async def converse(

@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 
 from greenroom.cli import models as commands
 from greenroom.errors import DataError, InputError, UnknownName
-from greenroom.local import pull, pull_smollm2
+from greenroom.models import pull
 from greenroom.models.local import KNOWN_MODELS, model_cache
+from greenroom.models.pull import pull_smollm2
 from greenroom.util.caches import pack_cache
 
 MODEL = b"GGUF" + b"weights" * 1000

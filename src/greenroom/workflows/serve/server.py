@@ -154,6 +154,3 @@ def _listening(host: str, port: int) -> socket.socket:
         ) from error
     listening.setblocking(False)
     return listening
-
-
-__all__ = ["running_app", "serve_until_stopped", "served"]

@@ -183,7 +183,7 @@ def test_what_json_cannot_replace_is_left_to_its_default() -> None:
             return text
 
     assert call(guarded, Call(inputs={"text": "a", "lock": 1})) == "a"
-    with pytest.raises(InputError, match="'worker' is a Thread, which cannot be made from JSON"):
+    with pytest.raises(InputError, match="'worker' is a Thread, which JSON cannot express"):
 
         @workflow
         def needing(worker: threading.Thread) -> None: ...  # pyright: ignore[reportUnusedFunction]

@@ -7,7 +7,8 @@ from typing import Any
 from pydantic import PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
-from greenroom.workflows.declare.binding import MESSAGES, Argument, Binding
+from greenroom.workflows.calls import MESSAGES
+from greenroom.workflows.declare.arguments import Argument, HandlerArguments
 from greenroom.workflows.declare.hints import (
     alternatives,
     is_model,
@@ -19,27 +20,27 @@ from greenroom.workflows.declare.hints import (
 from greenroom.workflows.declare.outputs import NotJson, json_value
 
 TYPE_REF = "x-ag-type-ref"
-"""The key by which a schema tells that something is a message, or several."""
+"""The key that marks a schema as that of a message, or of several."""
 
 MESSAGES_SCHEMA: dict[str, Any] = {"type": "array", TYPE_REF: "messages"}
 MESSAGE_SCHEMA: dict[str, Any] = {"type": "object", TYPE_REF: "message"}
 
 
-def inputs_schema(binding: Binding, *, is_chat: bool) -> dict[str, Any]:
-    """What a call's inputs have to be."""
+def inputs_schema(arguments: HandlerArguments, *, is_chat: bool) -> dict[str, Any]:
+    """The JSON schema of a call's inputs."""
     schema: dict[str, Any] = {"type": "object"}
-    whole = binding.first("inputs")
+    whole = arguments.first("inputs")
     if whole is not None and whole.adapter is not None:
         schema |= _model_schema(without_none(whole.hint))
     properties: dict[str, Any] = dict(schema.get("properties", {}))
     required: list[str] = list(schema.get("required", []))
-    if is_chat or binding.first("messages") is not None:
+    if is_chat or arguments.first("messages") is not None:
         properties = {MESSAGES: MESSAGES_SCHEMA if is_chat else {"type": "array"}} | properties
-        if binding.needs_messages and MESSAGES not in required:
+        if arguments.needs_messages and MESSAGES not in required:
             required.insert(0, MESSAGES)
-    of_arguments, definitions = _argument_schemas(binding.inputs)
+    of_arguments, definitions = _argument_schemas(arguments.inputs)
     properties |= of_arguments
-    required += [one.name for one in binding.inputs if one.required]
+    required += [one.name for one in arguments.inputs if one.required]
     if properties:
         schema["properties"] = properties
     if required:
@@ -73,7 +74,7 @@ def _model_schema(model: Any) -> dict[str, Any]:
 
 
 def outputs_schema(returned: Any, *, is_chat: bool, streams: bool) -> dict[str, Any]:
-    """What a call gives, by the return hint: for a chat workflow one message or several."""
+    """The JSON schema of the outputs, by the return hint; a chat workflow returns messages."""
     if is_chat:
         several = not streams and any(item_of(one) is not None for one in alternatives(returned))
         return MESSAGES_SCHEMA if several else MESSAGE_SCHEMA
@@ -91,7 +92,4 @@ def _schema_of(hint: Any) -> dict[str, Any]:
     try:
         return TypeAdapter(hint).json_schema(mode="serialization")
     except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError):
-        return {}  # the handler may return what it likes: it is dumped as well as can be
-
-
-__all__ = ["MESSAGES_SCHEMA", "MESSAGE_SCHEMA", "TYPE_REF", "inputs_schema", "outputs_schema"]
+        return {}  # outputs are dumped whatever their type

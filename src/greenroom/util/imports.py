@@ -1,0 +1,129 @@
+"""Loading what people name: `file.py`, `file.py:name`, `package.module:name`."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from greenroom.errors import InputError, redacted
+
+_LOADED: dict[Path, tuple[int, ModuleType]] = {}
+"""The files that are loaded, each with the time of its last change."""
+
+
+def split_target(target: str, noun: str = "object") -> tuple[str, str | None]:
+    """The file or module that a target names, and the name within it."""
+    source, separator, name = target.rpartition(":")
+    # A single letter is a drive, and the colon part of a path.
+    if not separator or len(source) == 1 or "/" in name or "\\" in name:
+        return target, None
+    if not source or not name:
+        raise InputError(f"'{target}' names no {noun}: write file.py:name or package.module:name.")
+    return source, name
+
+
+def is_target(text: str) -> bool:
+    """Whether a text names a file or a module, rather than something registered."""
+    return ":" in text or is_file(text)
+
+
+def is_file(source: str) -> bool:
+    """Whether a source is a file, rather than a module."""
+    return source.endswith(".py") or "/" in source or "\\" in source
+
+
+def absolute_target(target: str) -> str:
+    """The target with the whole path of its file, so that it is found from any folder.
+
+    Addresses, modules and registered names stay as they are.
+    """
+    if "://" in target:
+        return target
+    source, separator, name = target.rpartition(":")
+    for file, rest in ((target, ""), (source, f"{separator}{name}")):
+        if file and Path(file).is_file():
+            return f"{Path(file).resolve()}{rest}"
+    return target
+
+
+def load_module(source: str) -> ModuleType:
+    """The module of a Python file, or the one of that name."""
+    path = Path(source)
+    return _from_file(path) if is_file(source) or path.is_file() else _imported(source)
+
+
+def later(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """A package's `__getattr__`, which imports a module when one of its names is first used.
+
+    `modules` says which module of the package each public name is in.
+    """
+
+    def find(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(f"{package}.{modules[name]}"), name)
+
+    return find
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise InputError(f"There is no file {path}.")
+    whole = path.resolve()
+    changed = whole.stat().st_mtime_ns
+    known = _LOADED.get(whole)
+    if known is not None and known[0] == changed:
+        return known[1]
+    digest = hashlib.sha256(str(whole).encode()).hexdigest()[:8]
+    name = f"greenroom_file_{''.join(c if c.isalnum() else '_' for c in path.stem)}_{digest}"
+    spec = importlib.util.spec_from_file_location(name, whole)
+    if spec is None or spec.loader is None:
+        raise InputError(f"{path} is not a Python file: its name must end in .py.")
+    module = importlib.util.module_from_spec(spec)
+    _make_importable(whole.parent)
+    # Data classes look their module up while it is executed.
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]
+        raise _cannot_load(str(path), error, whole) from error
+    _LOADED[whole] = changed, module
+    return module
+
+
+def _imported(source: str) -> ModuleType:
+    _make_importable(Path.cwd())
+    try:
+        return importlib.import_module(source)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (source == error.name or source.startswith(f"{error.name}.")):
+            raise InputError(
+                f"There is no module '{source}', and no file of that name. A file is given as "
+                "app.py or app.py:name."
+            ) from error
+        raise _cannot_load(source, error) from error
+    except (Exception, SystemExit) as error:
+        raise _cannot_load(source, error) from error
+
+
+def _make_importable(directory: Path) -> None:
+    """Let a file import the modules beside it."""
+    if str(directory) not in sys.path:
+        sys.path.insert(0, str(directory))
+
+
+def _cannot_load(source: str, error: BaseException, file: Path | None = None) -> InputError:
+    if isinstance(error, InputError):  # its text says everything
+        return error
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
+    line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
+    where = f"{source}, line {line}" if line else source
+    return InputError(f"{where}: {type(error).__name__}: {redacted(str(error))}")

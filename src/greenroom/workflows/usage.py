@@ -1,0 +1,123 @@
+"""What a call used, tokens and cost: reported by a handler, read and written on each wire."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from greenroom.util.json_values import as_dict
+from greenroom.workflows.calls import Answer
+
+_PROMPT = ("prompt_tokens", "input_tokens", "input", "prompt")
+_COMPLETION = ("completion_tokens", "output_tokens", "output", "completion")
+
+
+@dataclass
+class ReportedUsage:
+    """What a call reported so far; None if nobody reported it."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost: float | None = None
+
+    def add(
+        self,
+        *,
+        prompt_tokens: int | None = None,
+        completion_tokens: int | None = None,
+        cost: float | None = None,
+    ) -> None:
+        """Add what a step of the call used."""
+        if prompt_tokens is not None:
+            self.prompt_tokens = (self.prompt_tokens or 0) + prompt_tokens
+        if completion_tokens is not None:
+            self.completion_tokens = (self.completion_tokens or 0) + completion_tokens
+        if cost is not None:
+            self.cost = (self.cost or 0) + cost
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return asdict(self)
+
+
+current_usage: ContextVar[ReportedUsage | None] = ContextVar("current_usage", default=None)
+
+
+def report_usage(
+    *,
+    prompt_tokens: int | None = None,
+    completion_tokens: int | None = None,
+    cost: float | None = None,
+) -> None:
+    """Report, within a handler, what a step of the call used; several reports are added up.
+
+    Outside of a call nothing happens, so a handler can still be called as a function.
+    """
+    usage = current_usage.get()
+    if usage is not None:
+        usage.add(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens, cost=cost)
+
+
+def read_usage(fields: dict[str, Any]) -> ReportedUsage:
+    """The usage in a JSON object; the names of OpenAI, Anthropic and Agenta are known."""
+    prompt, completion = _number(fields, *_PROMPT), _number(fields, *_COMPLETION)
+    return ReportedUsage(
+        None if prompt is None else int(prompt),
+        None if completion is None else int(completion),
+        _number(fields, "cost"),
+    )
+
+
+def find_usage(*answers: Any) -> ReportedUsage:
+    """The usage of the first answer that has one, under `usage` or `cost`."""
+    for answer in answers:
+        fields = as_dict(answer)
+        usage = read_usage(as_dict(fields.get("usage")))
+        if usage.cost is None:
+            usage.cost = _number(fields, "cost")
+        if usage != ReportedUsage():
+            return usage
+    return ReportedUsage()
+
+
+def openai_usage(answer: Answer) -> dict[str, Any] | None:
+    """The usage as OpenAI writes it; None if it is unknown."""
+    total = _total(answer)
+    if total is None:
+        return None
+    return {
+        "prompt_tokens": answer.prompt_tokens or 0,
+        "completion_tokens": answer.completion_tokens or 0,
+        "total_tokens": total,
+    } | _cost(answer)
+
+
+def agenta_usage(answer: Answer) -> dict[str, Any] | None:
+    """The usage as Agenta writes it; None if it is unknown."""
+    total = _total(answer)
+    if total is None:
+        return _cost(answer) or None
+    return {
+        "input": answer.prompt_tokens or 0,
+        "output": answer.completion_tokens or 0,
+        "total": total,
+    } | _cost(answer)
+
+
+def _number(fields: dict[str, Any], *names: str) -> float | None:
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+            return value
+    return None
+
+
+def _total(answer: Answer) -> int | None:
+    if answer.prompt_tokens is None and answer.completion_tokens is None:
+        return None
+    return (answer.prompt_tokens or 0) + (answer.completion_tokens or 0)
+
+
+def _cost(answer: Answer) -> dict[str, Any]:
+    return {} if answer.cost is None else {"cost": answer.cost}
