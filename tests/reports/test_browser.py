@@ -197,6 +197,17 @@ def test_what_is_touched_is_far_enough_apart(page: Page, report: RunReport) -> N
         assert box["height"] >= least
 
 
+def test_a_long_text_is_opened_with_a_key(page: Page) -> None:
+    text = page.get_by_test_id("failures-list").locator(".clamped").first
+    before = text.bounding_box()
+    text.focus()
+    page.keyboard.press("Enter")
+    after = text.bounding_box()
+    assert before
+    assert after
+    assert after["height"] > before["height"]
+
+
 def test_the_contents_lead_to_every_section(page: Page) -> None:
     link = page.get_by_test_id("contents").get_by_role("link", name="What went wrong")
     link.click()

@@ -84,8 +84,10 @@ const setUpSorting = (table) => {
 };
 
 // A long text opens where it stands.
-document.addEventListener("click", (event) => {
-  event.target.closest?.(".clamped")?.classList.toggle("open");
+const openText = (event) => event.target.closest?.(".clamped")?.classList.toggle("open");
+document.addEventListener("click", openText);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter") openText(event);
 });
 
 // A grid is one stop for the Tab key; the arrow keys move within it.
