@@ -173,6 +173,7 @@ def failure_section(errors: ErrorBreakdown, wishes: Mapping[int, str]) -> Failur
         failures=[_failure(one, wishes.get(one.task_index, "")) for one in errors.diagnoses],
         total=errors.failures,
         noun="episode",
+        asks="wants",
     )
 
 
