@@ -275,7 +275,7 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(greenroom: Greenroom, folder:
     os.kill(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
-    assert "of 8 calls are answered and stored. Go on with: greenroom evals resume long" in err
+    assert "of 8 calls are finished and stored. Go on with: greenroom evals resume long" in err
     assert "Traceback" not in err
     evaluation = open_store().evaluations.find("long")
     assert evaluation.status == "interrupted"
@@ -289,7 +289,7 @@ def test_a_spent_budget_is_resumable(greenroom: Greenroom) -> None:
     spent = greenroom(*dear, "--max-cost", 1, "--max-concurrency", 1)
     assert spent.status == 3
     assert (
-        "2 of 8 calls are answered and stored. Go on with: greenroom evals resume dear" in spent.err
+        "2 of 8 calls are finished and stored. Go on with: greenroom evals resume dear" in spent.err
     )
     done = greenroom("evals", "resume", "dear", "--max-cost", 10, "--json")
     assert done.status == 0

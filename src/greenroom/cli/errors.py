@@ -46,9 +46,7 @@ def errors(
     else:
         title = f"{job.name}: {section.total} failures"
         shown = section.model_copy(update={"title": title, "shown": limit})
-        Printer(console()).section(shown)
-        if section.total > limit:
-            console().print("--limit or --json shows them", style="dim")
+        Printer(console(), more="--limit or --json").section(shown)
 
 
 def _failures(store: Store, job: RunRecord | EvaluationRecord) -> Failures:

@@ -25,15 +25,13 @@ from greenroom.reports.sections import (
     AnySection,
     Cell,
     Chart,
-    Column,
-    Fact,
     Facts,
     Point,
     Row,
     Series,
     Table,
 )
-from greenroom.reports.shared_sections import interval_cell
+from greenroom.reports.shared_sections import col, estimate_points, facts_of, interval_cell
 from greenroom.reports.texts import known, money, percent, plural
 from greenroom.store import EvaluationRecord, RunRecord, Store
 from greenroom.store.records import total_cost
@@ -192,19 +190,19 @@ def sides(report: ComparisonReport) -> Iterator[AnySection]:
         id="sides",
         title="Runs" if of_runs else "Evaluations",
         columns=[
-            Column(label="Run" if of_runs else "Evaluation"),
-            Column(label="Tasks" if of_runs else "Rows", format="count"),
-            Column(label="Episodes" if of_runs else "Answers", format="count"),
-            Column(label="Coverage", format="percent"),
+            col("Run" if of_runs else "Evaluation"),
+            col("Tasks" if of_runs else "Rows", "count"),
+            col("Episodes" if of_runs else "Answers", "count"),
+            col("Coverage", "percent"),
             *(
                 column
                 for name in names
                 for column in (
-                    Column(label=name, format="decimal"),
-                    Column(label="Interval", format="decimal", digits=2, interval=True, wide=True),
+                    col(name, "decimal"),
+                    col("Interval", "decimal", 2, interval=True, wide=True),
                 )
             ),
-            *([Column(label="Cost each", format="money")] if costs else []),
+            *([col("Cost each", "money")] if costs else []),
         ],
         rows=rows,
     )
@@ -238,14 +236,14 @@ def differences(report: ComparisonReport) -> Iterator[AnySection]:
         id="differences",
         title=f"Against {report.comparisons[0].baseline}",
         columns=[
-            Column(label=""),
-            Column(label="Figure"),
-            Column(label="Tasks" if report.runs else "Rows", format="count"),
-            Column(label="Before", format="decimal"),
-            Column(label="Now", format="decimal"),
-            Column(label="Difference", format="signed"),
-            Column(label="Interval", format="signed", digits=2, interval=True),
-            Column(label="p", format="decimal"),
+            col(""),
+            col("Figure"),
+            col("Tasks" if report.runs else "Rows", "count"),
+            col("Before", "decimal"),
+            col("Now", "decimal"),
+            col("Difference", "signed"),
+            col("Interval", "signed", 2, interval=True),
+            col("p", "decimal"),
         ],
         rows=rows,
         notes=list(_difference_notes(report)),
@@ -295,12 +293,12 @@ def flips(report: ComparisonReport) -> Iterator[AnySection]:
             id=f"flips-{one.label}",
             title=f"{one.label}: {broke} broke, {healed} healed",
             columns=[
-                Column(label="Task" if report.runs else "Row", format="count"),
-                Column(label=""),
-                Column(label="Before", format="percent"),
-                Column(label="Now", format="percent"),
-                Column(label="Why it failed"),
-                Column(label="What the user wants" if report.runs else "Evaluator", wide=True),
+                col("Task" if report.runs else "Row", "count"),
+                col(""),
+                col("Before", "percent"),
+                col("Now", "percent"),
+                col("Why it failed"),
+                col("What the user wants" if report.runs else "Evaluator", wide=True),
             ],
             rows=rows,
             shown=_SHOWN_FLIPS,
@@ -328,11 +326,7 @@ def reliability(report: ComparisonReport) -> Iterator[AnySection]:
         series = [
             Series(
                 name=side.label,
-                points=[
-                    Point(x=k, y=e.value, low=known(e.low), high=known(e.high), label=f"pass^{k}")
-                    for k, e in sorted(side.pass_hat_k.items())
-                    if known(e.value) is not None and k <= _MOST_KS
-                ],
+                points=estimate_points(side.pass_hat_k, _MOST_KS),
             )
             for side in report.runs
         ]
@@ -354,8 +348,8 @@ def reliability(report: ComparisonReport) -> Iterator[AnySection]:
         id="reliability",
         title="Side by side",
         style="bars",
-        x=Column(label=x, format="count"),
-        y=Column(label=y, format="percent"),
+        x=col(x, "count"),
+        y=col(y, "percent"),
         series=series,
         detail=True,
     )
@@ -390,15 +384,15 @@ def cost_against_quality(report: ComparisonReport) -> Iterator[AnySection]:
             id="cost-quality",
             title="Cost against quality",
             style="scatter",
-            x=Column(label="Cost each", format="money"),
-            y=Column(label="pass^1" if report.runs else "Mean score", format="percent"),
+            x=col("Cost each", "money"),
+            y=col("pass^1" if report.runs else "Mean score", "percent"),
             series=series,
             detail=True,
         )
 
 
 def _provenance(jobs: Sequence[RunRecord | EvaluationRecord]) -> Facts:
-    facts: list[Fact] = []
+    pairs: list[tuple[str, str]] = []
     for job in jobs:
         if isinstance(job, RunRecord):
             what = f"{job.agent_strategy} ({job.config.get('model') or 'no model'})"
@@ -406,13 +400,8 @@ def _provenance(jobs: Sequence[RunRecord | EvaluationRecord]) -> Facts:
         else:
             what, on = job.workflow, f"{job.test_set_name}@{job.test_set_version}"
         seed = job.config.get("seed", "unknown")
-        facts.append(
-            Fact(
-                label=job.name,
-                value=f"{what} on {on}; seed {seed}; Greenroom {job.greenroom_version}",
-            )
-        )
-    return Facts(id="provenance", title="Provenance", facts=facts, detail=True)
+        pairs.append((job.name, f"{what} on {on}; seed {seed}; Greenroom {job.greenroom_version}"))
+    return Facts(id="provenance", title="Provenance", facts=facts_of(pairs), detail=True)
 
 
 SECTIONS: tuple[Callable[[ComparisonReport], Iterable[AnySection]], ...] = (

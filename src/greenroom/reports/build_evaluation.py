@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
 
 from greenroom.analysis.evaluations import EvaluatorFigures, mean_of_rows
 from greenroom.analysis.figures import Estimate
-from greenroom.analysis.roles import column_roles
 from greenroom.analysis.tally import usage_by_purse
-from greenroom.messages import text_of
-from greenroom.reports.plain import plain, without_secrets
+from greenroom.reports import evaluation_words as words
+from greenroom.reports.evaluation_words import cell_name, question_of, shown
 from greenroom.reports.report import EvaluatedRow, EvaluationData, EvaluationReport
 from greenroom.reports.sections import (
     AnySection,
     Cell,
-    Column,
     Evidence,
-    Fact,
     Facts,
     Failure,
     Failures,
@@ -30,20 +25,27 @@ from greenroom.reports.sections import (
     KindCount,
     Row,
     Table,
-    Text,
 )
 from greenroom.reports.shared_sections import (
+    col,
     costs_table,
-    estimate_figure,
+    facts_of,
+    fig,
     interval_cell,
     latency_table,
     outcome_table,
+    setup_text,
 )
-from greenroom.reports.texts import date_text, interval_note, known, one_line, percent, plural
-from greenroom.store import EvaluationRecord, Usage, chat_of
-from greenroom.util.raw_json import raw_text
+from greenroom.reports.texts import (
+    date_text,
+    interval_note,
+    known,
+    money,
+    one_line,
+    plural,
+)
+from greenroom.store import EvaluationRecord, Usage
 
-_LONGEST = 300
 _TRUTH = "what the workflow would reach over all rows of this kind"
 _NO_ANSWER, _BROKEN = "no_answer", "broken"
 
@@ -54,88 +56,24 @@ def evaluation_report(data: EvaluationData) -> EvaluationReport:
     return EvaluationReport(
         **fields,
         name=data.evaluation.name,
-        headline=headline(data),
-        notes=list(notes(data)),
-        facts=list(_facts(data)),
+        headline=words.headline(data),
+        notes=list(words.notes(data)),
+        facts=facts_of(_facts(data)),
         sections=[section for build in SECTIONS for section in build(data)],
     )
 
 
-def cell_name(row: int, repeat: int, repeats: int) -> str:
-    """What a result is called by people, who count from 1."""
-    return f"row {row}" if repeats == 1 else f"row {row}, repeat {repeat}"
-
-
-def shown(value: Any) -> str:
-    """A value as text: texts as they are, anything else as JSON."""
-    return value if isinstance(value, str) else raw_text(value)
-
-
-def question_of(row: Mapping[str, Any], evaluation: EvaluationRecord) -> str:
-    """What the workflow was asked: the last message of a chat, or the row's inputs."""
-    config = evaluation.config
-    spoken = config.get("message") or config.get("said")
-    wanted: list[str] = (
-        [spoken]
-        if spoken
-        else config.get("inputs")
-        or [name for name in column_roles(list(row)).inputs if name != config.get("expected")]
-    )
-    texts = {name: _asked(row[name]) for name in wanted if name in row}
-    if len(texts) == 1:
-        return one_line(next(iter(texts.values())), _LONGEST)
-    return one_line("; ".join(f"{name}: {text}" for name, text in texts.items()), _LONGEST)
-
-
-def _asked(value: Any) -> str:
-    chat = chat_of(value)
-    said = [text_of(message.get("content")) for message in chat or [] if message["role"] == "user"]
-    return said[-1] if said else shown(value)
-
-
-def headline(data: EvaluationData) -> str:
-    """What passed, and how many calls were answered. A share of a subset never stands here."""
-    figures = data.figures
-    if not figures.with_result and not figures.errors:
-        return "Nothing has been called yet."
-    parts = [f"{figures.with_result:,} of {plural(figures.planned, 'call')} answered"]
-    if figures.errors:
-        parts.append(plural(figures.errors, "error"))
-    if figures.missing:
-        parts.append(f"{figures.missing:,} not made yet")
-    answered = ", ".join(parts)
-    judged = [one for one in figures.evaluators if one.judged == figures.planned]
-    if not judged:
-        return answered
-    passed = ", ".join(f"{percent(one.passed.value)} pass {one.alias}" for one in judged)
-    return f"{passed}; {answered}"
-
-
-def notes(data: EvaluationData) -> Iterator[str]:
-    """What has to be known to read the figures rightly: errors, and why scores are missing."""
-    for text, count in data.figures.common_errors.items():
-        yield f"{plural(count, 'call')} without an answer: {text}"
-    for evaluator in data.figures.evaluators:
-        without = [
-            score.reason or "no reason is given"
-            for result in data.results
-            if (score := result.scores.get(evaluator.alias)) is not None and score.score is None
-        ]
-        for reason, count in Counter(without).most_common(2):
-            yield f"{plural(count, 'result')} without a score by {evaluator.alias}: {reason}"
-
-
-def _facts(data: EvaluationData) -> Iterator[Fact]:
+def _facts(data: EvaluationData) -> Iterator[tuple[str, str]]:
     evaluation = data.evaluation
     kind = "Chat workflow" if evaluation.is_chat else "Workflow"
     times = f" x {evaluation.repeats}" if evaluation.repeats > 1 else ""
     rows = f"{plural(evaluation.row_count, 'row')}{times}"
-    yield Fact(label=kind, value=evaluation.workflow)
-    yield Fact(label="Test set", value=f"{evaluation.test_set}, {rows}")
-    yield Fact(label="Evaluated", value=date_text(evaluation.created_at))
-    yield Fact(label="Greenroom", value=evaluation.greenroom_version)
+    yield kind, evaluation.workflow
+    yield "Test set", f"{evaluation.test_set}, {rows}"
+    yield "Evaluated", date_text(evaluation.created_at)
+    yield "Greenroom", evaluation.greenroom_version
     if evaluation.status != "complete":
-        yield Fact(label="Status", value=evaluation.status)
+        yield "Status", evaluation.status
 
 
 def figures(data: EvaluationData) -> Iterator[AnySection]:
@@ -155,74 +93,49 @@ def figures(data: EvaluationData) -> Iterator[AnySection]:
 
 
 def _evaluator_figures(one: EvaluatorFigures, data: EvaluationData) -> Iterator[Figure]:
-    results = one.scored + one.unscored + one.broken
+    planned = data.figures.planned
+    rows = {result.row for result in data.results if _score(result, one.alias) is not None}
     broken = f", {one.broken:,} broken" if one.broken else ""
-    rows = {
-        result.row
-        for result in data.results
-        if (score := result.scores.get(one.alias)) is not None and score.score is not None
-    }
-    partial = one.scored < data.figures.planned
-    yield estimate_figure(
+    scored = f"{one.scored:,} of {one.scored + one.unscored + one.broken:,} scored{broken}"
+    yield fig(
         f"{one.alias}.mean",
         one.alias,
         one.mean,
-        f"mean score; {one.scored:,} of {results:,} scored{broken}",
+        f"mean score; {scored}",
         n=len(rows),
-        partial=partial,
+        partial=one.scored < planned,
         prominent=True,
     )
     if one.judged and one.passed != one.mean:
-        yield estimate_figure(
+        yield fig(
             f"{one.alias}.passed",
             f"{one.alias} passed",
             one.passed,
             f"of {plural(one.judged, 'verdict')}",
+            "percent",
             n=len(rows),
-            partial=one.judged < data.figures.planned,
-            format="percent",
+            partial=one.judged < planned,
         )
 
 
 def _other_figures(data: EvaluationData) -> Iterator[Figure]:
     found = data.figures
-    yield Figure(
-        key="calls",
-        label="Calls answered",
-        value=found.with_result,
-        format="count",
-        meaning=f"of {found.planned:,} planned",
-    )
+    planned = f"of {found.planned:,} planned"
+    yield fig("calls", "Calls answered", found.with_result, planned, "count")
     call = found.latency.get("call")
     if call is not None:
-        for name, estimate in (("p50", call.p50), ("p95", call.p95)):
-            share = "half" if name == "p50" else "95 %"
-            yield estimate_figure(
-                f"latency_{name}",
-                f"Latency, {name}",
-                estimate,
-                f"{share} of the calls take no longer",
-                n=found.rows,
-                format="seconds",
-            )
+        for name, share, estimate in (("p50", "half", call.p50), ("p95", "95 %", call.p95)):
+            meaning = f"{share} of the calls take no longer"
+            label = f"Latency, {name}"
+            yield fig(f"latency_{name}", label, estimate, meaning, "seconds", n=found.rows)
     if found.purses:
-        yield Figure(
-            key="cost",
-            label="Cost",
-            value=found.cost,
-            format="money",
-            unknown=f"{found.known_cost:.4f} US dollars or more" if found.known_cost else "unknown",
-            meaning="in all" if found.cost is not None else "results do not tell what they cost",
-        )
+        known_part = f"{money(found.known_cost)} or more" if found.known_cost else "unknown"
+        meaning = "in all" if found.cost is not None else "results do not tell what they cost"
+        yield fig("cost", "Cost", found.cost, meaning, "money", unknown=known_part)
         passed = sum(outcome_of(result) == "passed" for result in data.results)
         if found.cost and passed:
-            yield Figure(
-                key="cost_per_passed",
-                label="Cost per pass",
-                value=found.cost / passed,
-                format="money",
-                meaning="all that was spent, by results that pass",
-            )
+            meaning = "all that was spent, by results that pass"
+            yield fig("cost_per_passed", "Cost per pass", found.cost / passed, meaning, "money")
 
 
 def outcome_of(result: EvaluatedRow) -> str:
@@ -255,9 +168,9 @@ def cells(data: EvaluationData) -> Iterator[AnySection]:
         trial="repeat",
         trials=[str(repeat + 1) for repeat in range(evaluation.repeats)],
         columns=[
-            Column(label="Question"),
-            *(Column(label=alias, format="decimal", digits=2) for alias in aliases),
-            Column(label="Seconds", format="seconds", wide=True),
+            col("Question"),
+            *(col(alias, "decimal", 2) for alias in aliases),
+            col("Seconds", "seconds", wide=True),
         ],
         items=[
             GridItem(
@@ -354,15 +267,15 @@ def slices(data: EvaluationData) -> Iterator[AnySection]:
             id=f"slices-{column}",
             title=f"By {column}",
             columns=[
-                Column(label=column),
-                Column(label="Rows", format="count"),
-                Column(label="Results", format="count"),
+                col(column),
+                col("Rows", "count"),
+                col("Results", "count"),
                 *(
                     one
                     for alias in aliases
                     for one in (
-                        Column(label=alias, format="decimal"),
-                        Column(label="Interval", format="decimal", digits=2, interval=True),
+                        col(alias, "decimal"),
+                        col("Interval", "decimal", 2, interval=True),
                     )
                 ),
             ],
@@ -432,12 +345,10 @@ def provenance(data: EvaluationData) -> Iterator[AnySection]:
     yield Facts(
         id="provenance",
         title="Provenance",
-        facts=[Fact(label=label, value=value) for label, value in facts],
+        facts=facts_of(facts),
         detail=True,
     )
-    settings = {"configuration": evaluation.config, "evaluators": evaluation.evaluators}
-    text = json.dumps(plain(without_secrets(settings)), indent=2, ensure_ascii=False)
-    yield Text(id="configuration", title="Configuration", text=text, detail=True)
+    yield setup_text({"configuration": evaluation.config, "evaluators": evaluation.evaluators})
 
 
 SECTIONS: tuple[Callable[[EvaluationData], Iterable[AnySection]], ...] = (

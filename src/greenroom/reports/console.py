@@ -84,6 +84,8 @@ class Printer:
     everything: bool = False
     max_items: int | None = None
     max_failures: int | None = None
+    more: str = "--all"
+    """The option that shows what is left out."""
 
     def text(self, text: str, style: str = "") -> RichText:
         """Text as the console can show it; never read as markup."""
@@ -171,7 +173,7 @@ class Printer:
             table.add_row(*cells, style="bold" if row.strong else "")
         self.console.print(table)
         if lines.more:
-            self.say(f"{lines.more}: --all shows them.", "dim")
+            self.say(f"{lines.more}: {self.more} shows them.", "dim")
             self.console.print()
 
     def _cell(self, cell: Cell, column: Column) -> RichText:
@@ -209,17 +211,17 @@ class Printer:
         labels = {kind.kind: kind.label for kind in section.kinds}
         shown = _ALL if self.everything else shown
         for failure in section.failures[:shown]:
-            self.failure(failure, labels.get(failure.kind, failure.kind))
+            self._failure(failure, labels.get(failure.kind, failure.kind), section.asks)
         hidden = section.total - min(shown, len(section.failures))
         if hidden:
-            self.say(f"... and {texts.plural(hidden, f'more {section.noun}')}", "dim")
+            more = texts.plural(hidden, f"more {section.noun}")
+            self.say(f"... and {more}: {self.more} shows them.", "dim")
         self.console.print()
 
-    def failure(self, failure: Failure, label: str) -> None:
-        """Print one failure with its evidence."""
+    def _failure(self, failure: Failure, label: str, asks: str) -> None:
         self.say(f"{failure.label}, {label}: {texts.one_line(failure.sentence, _LONGEST)}")
         evidence = [(one.label.lower(), one.text) for one in failure.evidence[:_MOST_EVIDENCE]]
-        for name, text in [("asked", failure.subject), *evidence]:
+        for name, text in [(asks, failure.subject), *evidence]:
             if text:
                 line = texts.one_line(f"{name} {text}", self.console.width - _INDENT)
                 self.say(line, "dim", indent=_INDENT)

@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from greenroom.reports.build_evaluation import cell_name, shown
+from greenroom.reports.evaluation_words import cell_name, shown
 from greenroom.reports.report import EvaluatedRow, EvaluationReport, RunReport
 from greenroom.reports.templates import template
 from greenroom.reports.texts import kind_words

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from greenroom.messages import text_of
-from greenroom.reports.build_evaluation import cell_name, shown
+from greenroom.reports.evaluation_words import cell_name, shown
 from greenroom.reports.texts import one_line, plural
 
 if TYPE_CHECKING:

@@ -253,6 +253,8 @@ class Failures(Section, frozen=True):
     """How many there are; not all of them need be listed."""
     noun: str
     """What fails: episode or result."""
+    asks: str = "asked"
+    """The word before the subject of a failure."""
     shown: int = 5
     """How many a console lists."""
 

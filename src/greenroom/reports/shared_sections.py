@@ -2,13 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from greenroom.analysis.figures import Estimate, Latency
-from greenroom.reports.sections import AnySection, Cell, Column, Figure, Row, Table
+from greenroom.reports.plain import plain, without_secrets
+from greenroom.reports.sections import (
+    AnySection,
+    Cell,
+    Column,
+    Fact,
+    Figure,
+    Format,
+    Point,
+    Row,
+    Table,
+    Text,
+)
 from greenroom.reports.texts import known, plural
 from greenroom.store.outcomes import OUTCOMES, outcome_info
 from greenroom.store.records import Usage
+
+
+def col(
+    label: str,
+    form: Format = "text",
+    digits: int | None = None,
+    *,
+    interval: bool = False,
+    wide: bool = False,
+) -> Column:
+    """A column of a table."""
+    return Column(label=label, format=form, digits=digits, interval=interval, wide=wide)
+
+
+def fig(
+    key: str,
+    label: str,
+    value: Estimate | float | None,
+    meaning: str,
+    form: Format = "decimal",
+    digits: int | None = None,
+    *,
+    n: int | None = None,
+    partial: bool = False,
+    second: Estimate | None = None,
+    unknown: str = "",
+    prominent: bool = False,
+) -> Figure:
+    """A figure: an estimate with its interval, or a plain number."""
+    low, high = (value.low, value.high) if isinstance(value, Estimate) else (None, None)
+    return Figure(
+        key=key,
+        label=label,
+        value=known(value.value if isinstance(value, Estimate) else value),
+        low=known(low),
+        high=known(high),
+        n=n,
+        partial=partial,
+        format=form,
+        digits=digits,
+        meaning=meaning,
+        second=known(second.value) if second else None,
+        unknown=unknown,
+        prominent=prominent,
+    )
+
+
+def estimate_points(estimates: Mapping[int, Estimate], most: int) -> list[Point]:
+    """pass^k as points of a chart, up to the most that are shown."""
+    return [
+        Point(x=k, y=one.value, low=known(one.low), high=known(one.high), label=f"pass^{k}")
+        for k, one in sorted(estimates.items())
+        if known(one.value) is not None and k <= most
+    ]
+
+
+def facts_of(pairs: Iterable[tuple[str, str]]) -> list[Fact]:
+    """Labels with values."""
+    return [Fact(label=label, value=value) for label, value in pairs]
+
+
+def setup_text(config: Any) -> Text:
+    """A configuration as it was given, without what may be a secret."""
+    text = json.dumps(plain(without_secrets(config)), indent=2, ensure_ascii=False)
+    return Text(id="configuration", title="Configuration", text=text, detail=True)
+
 
 PURSES = {"agent": "Agent", "user": "Simulated user", "judge": "Judge"}
 SPANS = {"turn": "Turn", "call": "Call of the workflow", "episode": "Episode"}
@@ -39,15 +119,15 @@ def costs_table(
             id="costs",
             title="Costs",
             columns=[
-                Column(label="Paid for"),
-                Column(label="Calls", format="count"),
-                Column(label="Tokens in", format="count"),
-                Column(label="Tokens out", format="count"),
-                Column(label="Billed", format="money"),
+                col("Paid for"),
+                col("Calls", "count"),
+                col("Tokens in", "count"),
+                col("Tokens out", "count"),
+                col("Billed", "money"),
                 *(
                     [
-                        Column(label="Calls cached", format="count"),
-                        Column(label="Cached worth", format="money"),
+                        col("Calls cached", "count"),
+                        col("Cached worth", "money"),
                     ]
                     if cached
                     else []
@@ -74,13 +154,13 @@ def latency_table(spans: Mapping[str, Latency]) -> Iterator[AnySection]:
             id="latency",
             title="Latency",
             columns=[
-                Column(label="Of"),
-                Column(label="Number", format="count"),
-                Column(label="p50", format="seconds"),
-                Column(label="p95", format="seconds"),
-                Column(label="Interval of p95", format="seconds", interval=True, wide=True),
-                Column(label="p99", format="seconds"),
-                Column(label="Mean", format="seconds", wide=True),
+                col("Of"),
+                col("Number", "count"),
+                col("p50", "seconds"),
+                col("p95", "seconds"),
+                col("Interval of p95", "seconds", interval=True, wide=True),
+                col("p99", "seconds"),
+                col("Mean", "seconds", wide=True),
             ],
             rows=[Row(cells=_latency_cells(name, span)) for name, span in spans.items()],
             detail=True,
@@ -107,10 +187,10 @@ def outcome_table(counts: Mapping[str, int], noun: str) -> Iterator[AnySection]:
             id="outcomes",
             title="Outcomes",
             columns=[
-                Column(label="Outcome", format="outcome"),
-                Column(label="Meaning", wide=True),
-                Column(label=noun, format="count"),
-                Column(label="Share", format="percent"),
+                col("Outcome", "outcome"),
+                col("Meaning", wide=True),
+                col(noun, "count"),
+                col("Share", "percent"),
             ],
             rows=[
                 Row(cells=[name, outcome_info(name).meaning, counts[name], counts[name] / total])
@@ -118,23 +198,6 @@ def outcome_table(counts: Mapping[str, int], noun: str) -> Iterator[AnySection]:
                 if counts[name]
             ],
         )
-
-
-def estimate_figure(
-    key: str, label: str, estimate: Estimate, meaning: str, **more: object
-) -> Figure:
-    """A figure with its interval."""
-    return Figure.model_validate(
-        {
-            "key": key,
-            "label": label,
-            "value": known(estimate.value),
-            "low": known(estimate.low),
-            "high": known(estimate.high),
-            "meaning": meaning,
-            **more,
-        }
-    )
 
 
 def interval_cell(estimate: Estimate) -> Cell:
