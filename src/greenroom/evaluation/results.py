@@ -9,19 +9,21 @@ from typing import Any
 
 import anyio
 
-from greenroom.evaluation.aggregates import EvaluationFigures
+from greenroom.analysis.evaluations import EvaluationFigures
+from greenroom.analysis.gates import GateResult, check_gates, parse_gates
 from greenroom.evaluation.config import check_evaluation_config
-from greenroom.evaluation.gates import GateResult, check_gates, parse_gates
-from greenroom.evaluation.report import EvaluationReport, report_evaluation
-from greenroom.evaluation.report_texts import cell_name, headline, shown
 from greenroom.evaluation.running import run_evaluation
 from greenroom.evaluation.runs import start_evaluation
+from greenroom.reports.build import build_report
+from greenroom.reports.report import EvaluationReport
+from greenroom.reports.sections import Failures
 from greenroom.reports.texts import one_line
 from greenroom.store import EvaluationRecord, ResultRecord, Store, open_store
 from greenroom.workflows.call.local import LocalTarget
 from greenroom.workflows.declare.workflow import Workflow
 
 _LONGEST = 120
+_SHOWN_FAILURES = 5
 
 EvaluatorGiven = str | Mapping[str, Any]
 """An evaluator as it is written at the command line, or as an object."""
@@ -55,8 +57,8 @@ class Evaluated:
 
     def check(self, *gates: str, strict: bool = False) -> list[GateResult]:
         """Whether gates hold, such as "exact_match>=0.9"."""
-        aliases = [one.alias for one in self.figures.evaluators]
-        return check_gates(parse_gates(gates, aliases), self.figures, strict=strict)
+        figures = self.figures.named()
+        return check_gates(parse_gates(gates, figures), figures, strict=strict)
 
     def assert_gate(self, *gates: str, strict: bool = False) -> None:
         """Raise an AssertionError, with what did not pass, unless all gates hold."""
@@ -65,19 +67,13 @@ class Evaluated:
             raise AssertionError("\n".join([*map(str, failed), *self._evidence()]))
 
     def _evidence(self) -> Iterator[str]:
-        report = self.report
-        yield f"{self.name}: {headline(report)}"
-        for text, count in self.figures.common_errors.items():
-            yield f"{count} x {text}"
-        for result in report.failures:
-            name = cell_name(result.row, result.repeat, self.evaluation.repeats)
-            for alias, score in result.scores.items():
-                if score.passed is False:
-                    pair = [
-                        repr(one_line(shown(value), _LONGEST))
-                        for value in (score.compared, score.against)
-                    ]
-                    yield f"{name}, {alias}: compared {pair[0]} against {pair[1]}"
+        yield f"{self.name}: {self.report.headline}"
+        yield from self.report.notes
+        for section in self.report.sections:
+            if isinstance(section, Failures):
+                for one in section.failures[:_SHOWN_FAILURES]:
+                    evidence = [f"{e.label} {one_line(e.text, _LONGEST)!r}" for e in one.evidence]
+                    yield f"{one.label}, {one.kind}: {' '.join(evidence) or one.sentence}"
         yield f"Look at it: greenroom evals show {self.name}"
 
 
@@ -109,7 +105,7 @@ async def evaluate_async(
     await run_evaluation(opened, evaluation, prepared)
 
     def report() -> EvaluationReport:
-        return report_evaluation(opened, opened.evaluations.find(evaluation.id))
+        return build_report(opened, opened.evaluations.find(evaluation.id))
 
     return Evaluated(opened, await anyio.to_thread.run_sync(report))
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
-from greenroom.analysis.figures import ConventionMetrics, Diagnosis, Estimate, TaskFigures
+from greenroom.analysis.figures import (
+    ConventionMetrics,
+    Diagnosis,
+    ErrorBreakdown,
+    TaskFigures,
+)
+from greenroom.analysis.tally import usage_by_purse
 from greenroom.analysis.tools import tool_figures
-from greenroom.analysis.usage import usage_by_purse
 from greenroom.reports import run_words as words
 from greenroom.reports.plain import plain, without_secrets
 from greenroom.reports.report import RunData, RunReport
@@ -33,17 +39,22 @@ from greenroom.reports.sections import (
     Table,
     Text,
 )
-from greenroom.reports.shared_sections import costs_table, latency_table
+from greenroom.reports.shared_sections import (
+    costs_table,
+    estimate_figure,
+    interval_cell,
+    latency_table,
+    outcome_table,
+)
 from greenroom.reports.texts import (
     KINDS,
-    OUTCOMES,
     date_text,
     kind_words,
     known,
     money,
-    outcome_words,
     plural,
 )
+from greenroom.util.raw_json import raw_text
 
 MOST_KS = 8
 """pass^k is shown up to here; `metrics` in the JSON report has them all."""
@@ -108,7 +119,7 @@ def _pass_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[Fi
         if partial:
             meaning += f"; only {metrics.main.pass_tasks[k]:,} of {len(metrics.tasks):,} tasks"
         second = other.pass_hat_k.get(k) if other else None
-        yield _figure(
+        yield estimate_figure(
             f"pass^{k}",
             f"pass^{k}",
             estimate,
@@ -123,7 +134,7 @@ def _pass_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[Fi
 
 def _other_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[Figure]:
     metrics, main = data.metrics, data.metrics.main
-    yield _figure(
+    yield estimate_figure(
         "reward",
         "Average reward",
         main.average_reward,
@@ -132,7 +143,7 @@ def _other_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[F
         second=known(other.average_reward.value) if other else None,
     )
     needs = "" if math.isfinite(main.overall_score.value) else "; needs 4 trials of each task"
-    yield _figure(
+    yield estimate_figure(
         "overall",
         "Overall score",
         main.overall_score,
@@ -156,7 +167,7 @@ def _other_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[F
         digits=0,
         meaning="of what was planned counts",
     )
-    yield _figure(
+    yield estimate_figure(
         "steps_to_success",
         "Steps to success",
         metrics.steps_to_success,
@@ -167,8 +178,12 @@ def _other_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[F
     yield from _money_figures(data)
     turn = metrics.latency.get("turn")
     if turn is not None:
-        yield _figure(
-            "latency_p95", "Turn, p95", turn.p95, "of turns take no longer", format="seconds"
+        yield estimate_figure(
+            "latency_p95",
+            "Turn, p95",
+            turn.p95,
+            "95 % of the turns take no longer",
+            format="seconds",
         )
     if metrics.seconds > 0:
         yield Figure(
@@ -236,20 +251,6 @@ def _money_figures(data: RunData) -> Iterator[Figure]:
         )
 
 
-def _figure(key: str, label: str, estimate: Estimate, meaning: str, **more: object) -> Figure:
-    return Figure.model_validate(
-        {
-            "key": key,
-            "label": label,
-            "value": known(estimate.value),
-            "low": known(estimate.low),
-            "high": known(estimate.high),
-            "meaning": meaning,
-            **more,
-        }
-    )
-
-
 def reliability(data: RunData) -> Iterator[AnySection]:
     """pass^k as a chart: how fast reliability falls."""
     metrics = data.metrics
@@ -309,24 +310,7 @@ def outcomes(data: RunData) -> Iterator[AnySection]:
     counts = dict(data.metrics.outcomes)
     if data.metrics.missing:
         counts["missing"] = data.metrics.missing
-    order = [*(name for name in OUTCOMES if name in counts), *(set(counts) - set(OUTCOMES))]
-    total = sum(counts.values())
-    if total:
-        yield Table(
-            id="outcomes",
-            title="Outcomes",
-            columns=[
-                Column(label="Outcome", format="outcome"),
-                Column(label="Meaning", wide=True),
-                Column(label="Episodes", format="count"),
-                Column(label="Share", format="percent"),
-            ],
-            rows=[
-                Row(cells=[name, outcome_words(name).meaning, counts[name], counts[name] / total])
-                for name in order
-                if counts[name]
-            ],
-        )
+    yield from outcome_table(counts, "Episodes")
 
 
 def cells(data: RunData) -> Iterator[AnySection]:
@@ -398,11 +382,15 @@ def _successes(data: RunData) -> tuple[dict[int, float], dict[int, float]]:
 
 def failures(data: RunData) -> Iterator[AnySection]:
     """Failures by kind, and each explained."""
-    errors = data.errors
+    wishes = {task.task_index: task.instruction for task in data.metrics.tasks}
+    yield failure_section(data.errors, wishes)
+
+
+def failure_section(errors: ErrorBreakdown, wishes: Mapping[int, str]) -> Failures:
+    """The section from failures that are broken down, and the wish of each task's user."""
     order = list(KINDS)
     counts = sorted(errors.by_kind.items(), key=lambda item: (-item[1], order.index(item[0])))
-    wishes = {task.task_index: task.instruction for task in data.metrics.tasks}
-    yield Failures(
+    return Failures(
         id="failures",
         title="What went wrong",
         kinds=[
@@ -426,14 +414,17 @@ def _failure(one: Diagnosis, wish: str) -> Failure:
         sentence=one.explanation,
         subject=wish,
         evidence=[
-            *(
-                Evidence(label=label, text=json.dumps(plain(call), ensure_ascii=False))
-                for label, call in calls
-                if call is not None
-            ),
+            *(Evidence(label=label, text=_call(call)) for label, call in calls if call is not None),
             *(Evidence(label="Differs", text=line) for line in one.differences),
         ],
     )
+
+
+def _call(action: Mapping[str, Any]) -> str:
+    """A call as it is written in code."""
+    given: Mapping[str, Any] = action.get("kwargs") or {}
+    arguments = ", ".join(f"{name}={raw_text(plain(value))}" for name, value in given.items())
+    return f"{action.get('name', '')}({arguments})"
 
 
 # Slices, costs, latency, tools
@@ -459,18 +450,14 @@ def slices(data: RunData) -> Iterator[AnySection]:
                         kind_words(one.group)[0] if kinds else one.group,
                         one.n,
                         one.cells,
-                        *_estimate_cells(next(iter(one.figures.values()))),
+                        known(one.figure.value),
+                        interval_cell(one.figure),
                     ]
                 )
                 for one in found
             ],
             sort=[0, 1, 2, 3],
         )
-
-
-def _estimate_cells(estimate: Estimate) -> list[Cell]:
-    low, high = known(estimate.low), known(estimate.high)
-    return [known(estimate.value), None if low is None or high is None else [low, high]]
 
 
 def costs(data: RunData) -> Iterator[AnySection]:

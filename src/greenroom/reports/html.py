@@ -7,13 +7,16 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
-from greenroom.reports import html_parts, html_tables, texts
+from greenroom.errors import InputError
+from greenroom.reports import html_parts, html_tables
 from greenroom.reports.html_data import task_scripts
 from greenroom.reports.html_markup import Markup, join, json_script
 from greenroom.reports.plain import HALF_CHARACTER
+from greenroom.reports.report import RunReport
+from greenroom.store.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
-    from greenroom.reports.report import RunData as Report
+    from greenroom.reports.sections import Report
 
 STYLES = ("base.css", "parts.css", "conversation.css")
 SCRIPTS = ("dom.js", "tables.js", "conversation.js", "page.js")
@@ -21,6 +24,8 @@ SCRIPTS = ("dom.js", "tables.js", "conversation.js", "page.js")
 
 def render_html(report: Report) -> str:
     """The report as a page: open it from a disk, send it, print it."""
+    if not isinstance(report, RunReport):
+        raise InputError("Only runs have a page: write .md or .json instead.")
     page = Template(_asset("page.html")).substitute(
         title=join(f"{report.run.name} – Greenroom"),
         styles=Markup("\n".join(map(_asset, STYLES))),
@@ -48,7 +53,7 @@ def _words() -> Markup:
     """The words of outcomes, for what scripts show."""
     outcomes = {
         outcome: {"label": words.label, "symbol": words.symbol}
-        for outcome, words in texts.OUTCOMES.items()
+        for outcome, words in OUTCOMES.items()
     }
     return json_script(outcomes, id="outcome-words")
 

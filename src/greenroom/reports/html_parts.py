@@ -23,6 +23,7 @@ from greenroom.reports.rows import (
     success_rate,
     what_differs,
 )
+from greenroom.store.outcomes import OUTCOMES, outcome_info
 
 if TYPE_CHECKING:
     from greenroom.analysis.figures import TaskFigures
@@ -205,7 +206,7 @@ def outcome_grid(report: Report) -> Markup:
 
 
 def _legend_entry(outcome: str, count: int) -> Markup:
-    words = texts.outcome_words(outcome)
+    words = outcome_info(outcome)
     return tag(
         "li",
         tag("span", words.symbol, class_=f"cell {_outcome_class(outcome)}", aria_hidden="true"),
@@ -233,7 +234,7 @@ def _column(task: TaskFigures, trials: list[int]) -> Markup:
 def outcome_cell(task: TaskFigures, trial: int) -> Markup:
     """A trial's outcome as a symbol that leads to its conversation."""
     outcome = task.outcomes.get(trial)
-    words = texts.outcome_words(outcome or "missing")
+    words = outcome_info(outcome or "missing")
     label = f"Task {task.task_index}, trial {trial}: {words.label.lower()}"
     if outcome is None:
         return tag("span", words.symbol, class_="cell missing", title=label, aria_label=label)
@@ -248,7 +249,7 @@ def outcome_cell(task: TaskFigures, trial: int) -> Markup:
 
 
 def _outcome_class(outcome: str) -> str:
-    return outcome if outcome in texts.OUTCOMES else "unknown"
+    return outcome if outcome in OUTCOMES else "unknown"
 
 
 def leaderboard_table(report: Report) -> Markup:

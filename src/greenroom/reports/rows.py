@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from greenroom.reports import run_words, texts
 from greenroom.reports.run_words import agent_label
-from greenroom.reports.texts import KINDS, OUTCOMES
+from greenroom.reports.texts import KINDS
+from greenroom.store.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
     from greenroom.analysis.figures import ConventionMetrics, RunMetrics, TaskFigures

@@ -36,7 +36,7 @@ percent            a share from 0 to 1
 money              US dollars
 seconds            a time span
 ratio              two whole numbers, as 3/4
-outcome, outcomes  the name of an outcome (see texts.OUTCOMES), or a list of them
+outcome, outcomes  the name of an outcome (see OUTCOMES), or a list of them
 """
 
 Cell = str | int | float | list[int] | list[float] | list[str] | None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from greenroom.analysis.figures import Latency
-from greenroom.analysis.usage import total_usage
-from greenroom.reports.sections import AnySection, Cell, Column, Row, Table
+from greenroom.analysis.figures import Estimate, Latency
+from greenroom.reports.sections import AnySection, Cell, Column, Figure, Row, Table
 from greenroom.reports.texts import known, plural
+from greenroom.store.outcomes import OUTCOMES, outcome_info
 from greenroom.store.records import Usage
 
 PURSES = {"agent": "Agent", "user": "Simulated user", "judge": "Judge"}
@@ -15,16 +15,24 @@ SPANS = {"turn": "Turn", "call": "Call of the workflow", "episode": "Episode"}
 
 
 def costs_table(
-    spent: Mapping[str, Usage], wasted: Mapping[str, Usage], attempts: int
+    spent: Mapping[str, Usage],
+    wasted: Mapping[str, Usage],
+    attempts: int,
+    *,
+    agent: str = "Agent",
 ) -> Iterator[AnySection]:
     """Tokens and money by purse, billed and from the cache, and what attempts wasted."""
     cached = any(usage.cached_calls for usage in [*spent.values(), *wasted.values()])
-    rows = [Row(cells=_cost_cells(_purse(p), usage, cached)) for p, usage in spent.items()]
+    names = PURSES | {"agent": agent}
+    rows = [
+        Row(cells=_cost_cells(names.get(purse, purse), usage, cached))
+        for purse, usage in spent.items()
+    ]
     if wasted:
         label = f"Wasted on {plural(attempts, 'attempt')}"
-        rows.append(Row(cells=_cost_cells(label, total_usage(wasted.values()), cached)))
+        rows.append(Row(cells=_cost_cells(label, Usage.total(wasted.values()), cached)))
     if len(rows) > 1:
-        whole = total_usage([*spent.values(), *wasted.values()])
+        whole = Usage.total([*spent.values(), *wasted.values()])
         rows.append(Row(cells=_cost_cells("In all", whole, cached), strong=True))
     if rows:
         yield Table(
@@ -50,10 +58,6 @@ def costs_table(
             if any(row.cells[4] == "unknown" for row in rows)
             else [],
         )
-
-
-def _purse(name: str) -> str:
-    return PURSES.get(name, name)
 
 
 def _cost_cells(label: str, usage: Usage, cached: bool) -> list[Cell]:
@@ -85,8 +89,55 @@ def latency_table(spans: Mapping[str, Latency]) -> Iterator[AnySection]:
 
 def _latency_cells(name: str, span: Latency) -> list[Cell]:
     kind, _, purse = name.partition(".")
-    label = f"Model call: {_purse(purse).lower()}" if kind == "model" else SPANS.get(name, name)
-    low, high = known(span.p95.low), known(span.p95.high)
-    interval: Cell = None if low is None or high is None else [low, high]
+    label = (
+        f"Model call: {PURSES.get(purse, purse).lower()}"
+        if kind == "model"
+        else SPANS.get(name, name)
+    )
     p50, p95, p99 = (known(one.value) for one in (span.p50, span.p95, span.p99))
-    return [label, span.n, p50, p95, interval, p99, known(span.mean)]
+    return [label, span.n, p50, p95, interval_cell(span.p95), p99, known(span.mean)]
+
+
+def outcome_table(counts: Mapping[str, int], noun: str) -> Iterator[AnySection]:
+    """How often each outcome occurred, in a fixed order."""
+    order = [*(name for name in OUTCOMES if name in counts), *(set(counts) - set(OUTCOMES))]
+    total = sum(counts.values())
+    if total:
+        yield Table(
+            id="outcomes",
+            title="Outcomes",
+            columns=[
+                Column(label="Outcome", format="outcome"),
+                Column(label="Meaning", wide=True),
+                Column(label=noun, format="count"),
+                Column(label="Share", format="percent"),
+            ],
+            rows=[
+                Row(cells=[name, outcome_info(name).meaning, counts[name], counts[name] / total])
+                for name in order
+                if counts[name]
+            ],
+        )
+
+
+def estimate_figure(
+    key: str, label: str, estimate: Estimate, meaning: str, **more: object
+) -> Figure:
+    """A figure with its interval."""
+    return Figure.model_validate(
+        {
+            "key": key,
+            "label": label,
+            "value": known(estimate.value),
+            "low": known(estimate.low),
+            "high": known(estimate.high),
+            "meaning": meaning,
+            **more,
+        }
+    )
+
+
+def interval_cell(estimate: Estimate) -> Cell:
+    """The two ends of an interval; the second is None where it has no end."""
+    low, high = known(estimate.low), known(estimate.high)
+    return None if low is None else [low, high] if high is not None else [low]
