@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
+import aiohttp
 import anyio
 import pytest
 
@@ -16,24 +17,23 @@ from greenroom.benchmark.sessions import OVER, AgentSessions
 from greenroom.domains.domain import Domain
 from greenroom.errors import InputError
 from greenroom.model_server import scripted_server
-from greenroom.workflows import Answer, Call, Event, LocalTarget
+from greenroom.workflows import Answer, Call, CallError, Event, LocalTarget
+from greenroom.workflows.serve import create_app, served
 
 CHANGE = "return_delivered_order_items"
 
 
 @asynccontextmanager
 async def talking(
-    domain: Domain, agent: str = "tool-calling", most: int = 256
+    domain: Domain, agent: str = "tool-calling", **limits: Any
 ) -> AsyncGenerator[LocalTarget]:
     async with scripted_server(domain) as server:
         config = check_config(
             {"agent_strategy": agent, "model": "oracle", "api_base": server.api_base}
         )
-        sessions = AgentSessions(prepare_run(config), most=most)
-        try:
+        sessions = AgentSessions(prepare_run(config), **limits)
+        async with sessions.running():
             yield LocalTarget(sessions.workflow())
-        finally:
-            await sessions.close()
 
 
 def user(text: str) -> dict[str, Any]:
@@ -118,6 +118,63 @@ def test_a_client_without_sessions_is_known_by_its_transcript(retail: Domain):
     run(talk)
 
 
+def test_callers_who_said_the_same_have_worlds_of_their_own(retail: Domain):
+    opening = user(retail.task(1, "test").instruction)
+
+    async def talk() -> None:
+        async with talking(retail) as target:
+            answers = [await say(target, opening, session=None) for _ in range(2)]
+            assert answers[0].outputs == answers[1].outputs
+            for answer in answers:
+                again = await say(target, opening, answer.outputs, user("###STOP###"), session=None)
+                assert again.outputs["content"] == OVER
+
+    run(talk)
+
+
+@pytest.mark.parametrize("client", ["openai", "vercel"])
+def test_a_client_without_sessions_keeps_its_world_over_http(retail: Domain, client: str):
+    opening = retail.task(1, "test").instruction
+
+    def openai_history(reply: str) -> list[dict[str, Any]]:
+        return [{"role": "assistant", "content": reply}]
+
+    def vercel_history(reply: str) -> list[dict[str, Any]]:
+        tool: dict[str, Any] = {
+            "type": "tool-find",
+            "toolCallId": "a",
+            "input": {},
+            "output": "found",
+        }
+        return [{"role": "assistant", "parts": [tool, {"type": "text", "text": reply}]}]
+
+    async def talk() -> None:
+        async with (
+            talking(retail) as target,
+            served(create_app(target.workflow)) as address,
+            aiohttp.ClientSession() as http,
+        ):
+
+            async def ask(*messages: dict[str, Any]) -> str:
+                if client == "openai":
+                    path, headers = "/v1/chat/completions", dict[str, str]()
+                else:
+                    path = "/invoke"
+                    headers = {"x-ag-messages-format": "vercel", "accept": "application/json"}
+                body = {"model": "any", "messages": messages}
+                async with http.post(address + path, json=body, headers=headers) as response:
+                    answer = await response.json()
+                message = answer["choices"][0]["message"] if client == "openai" else answer
+                return message["content"]
+
+            first = await ask(user(opening))
+            assert first != OVER
+            history = openai_history(first) if client == "openai" else vercel_history(first)
+            assert await ask(user(opening), *history, user("###STOP###")) == OVER
+
+    run(talk)
+
+
 def test_a_conversation_that_is_over_says_so_until_it_begins_anew(retail: Domain):
     opening = user(retail.task(1, "test").instruction)
 
@@ -135,12 +192,63 @@ def test_sessions_that_were_silent_longest_make_room(retail: Domain):
     opening = user(retail.task(1, "test").instruction)
 
     async def talk() -> None:
-        async with talking(retail, most=2) as target:
+        async with talking(retail, max_sessions=2) as target:
             for session in ("a", "b", "c"):
                 await say(target, opening, session=session)
             # The first one is forgotten: this opens a world of its own again.
             again = await say(target, opening, user("Still there?"), session="b")
             assert again.outputs["role"] == "assistant"
+
+    run(talk)
+
+
+def test_an_expired_session_says_so(retail: Domain):
+    opening = user(retail.task(1, "test").instruction)
+
+    async def talk() -> None:
+        async with talking(retail, max_sessions=1) as target:
+            await say(target, opening, session="a")
+            first = await say(target, opening, session=None)
+            await say(target, opening, session="b")
+            with pytest.raises(CallError, match="This session has expired") as gone:
+                await say(target, opening, user("Still there?"), session="a")
+            assert gone.value.status == 410
+            with pytest.raises(CallError, match="This session has expired"):
+                await say(target, opening, first.outputs, user("Still there?"), session=None)
+        async with talking(retail, max_idle_seconds=0.0) as target:
+            await say(target, opening, session="a")
+            with pytest.raises(CallError, match="This session has expired"):
+                await say(target, opening, user("Still there?"), session="a")
+
+    run(talk)
+
+
+def test_a_busy_session_stays(retail: Domain):
+    opening = user(retail.task(1, "test").instruction)
+
+    async def talk() -> None:
+        async with talking(retail, max_sessions=1) as target:
+            events = target.stream(Call(inputs={"messages": [opening]}, session_id="a"))
+            await anext(events)
+            with pytest.raises(CallError, match="All 1 sessions are busy") as busy:
+                await say(target, opening, session="b")
+            assert busy.value.status == 503
+            assert [event.kind async for event in events][-1] == "end"
+
+    run(talk)
+
+
+def test_calls_that_wait_when_the_server_stops_are_told(retail: Domain):
+    opening = user(retail.task(1, "test").instruction)
+
+    async def talk() -> None:
+        async with talking(retail) as target:
+            events = target.stream(Call(inputs={"messages": [opening]}, session_id="a"))
+            await anext(events)
+        with pytest.raises(CallError, match="The server has been stopped"):
+            _ = [event async for event in events]
+        with pytest.raises(CallError, match="The server has been stopped"):
+            await say(target, opening, session="b")
 
     run(talk)
 
@@ -186,10 +294,8 @@ def test_a_model_that_cannot_be_reached_is_told_as_a_failure(retail: Domain):
 
     async def talk() -> None:
         sessions = AgentSessions(prepare_run(config))
-        try:
-            with pytest.raises(Exception, match="ModelUnavailable"):
+        async with sessions.running():
+            with pytest.raises(CallError, match="ModelUnavailable"):
                 await say(LocalTarget(sessions.workflow()), user("Hello."))
-        finally:
-            await sessions.close()
 
     run(partial(talk))

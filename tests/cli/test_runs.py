@@ -16,6 +16,7 @@ import pytest
 import typer
 
 from greenroom.cli.app import run_command
+from greenroom.cli.tau_bench_run import parse
 from greenroom.reports.json_report import parse_report
 from greenroom.reports.tau_bench import read_tau_bench
 from greenroom.store import StoreError, open_store
@@ -272,6 +273,38 @@ def test_a_run_that_stands_still_is_told(greenroom: Greenroom) -> None:
         1,
         "asleep is interrupted: 0 of 3 episodes have a result\n",
     )
+
+
+def test_tau_benchs_command_line_takes_our_flags_and_those_of_the_agent() -> None:
+    flags = parse(
+        [
+            "--agent-strategy",
+            "fastworkflow",
+            "--provider",
+            "openai",
+            "--max-num-steps",
+            "7",
+            "--no-use-reasoning",
+            "--bridge",
+            "internal",
+            "--workflow-path",
+            "here",
+            "--max-retries",
+            "1",
+            "--clear-cache",
+            "--task-ids",
+            "1",
+            "2",
+        ]
+    )
+    assert (flags.model_provider, flags.max_num_steps, flags.max_retries) == ("openai", 7, 1)
+    assert flags.agent_options == [
+        "use_reasoning=false",
+        "bridge=internal",
+        "workflow_path=here",
+    ]
+    assert (flags.clear_cache, flags.task_ids) == ("true", "1,2")
+    assert (flags.user_model, flags.max_concurrency) == ("gpt-4o", 1)
 
 
 def test_tau_benchs_command_line(tmp_path: Path) -> None:

@@ -50,4 +50,4 @@ def test_an_agent_that_needs_a_model_is_refused_without(greenroom: Greenroom):
 def test_an_agent_that_knows_the_answers_is_refused(greenroom: Greenroom, agent: str):
     result = greenroom("serve", "--agent", agent)
     assert result.status == 2
-    assert "nobody can talk to it" in result.err
+    assert "cannot be talked to" in result.err

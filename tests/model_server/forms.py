@@ -12,7 +12,7 @@ from typing import Any, Literal
 import dspy
 
 from greenroom.model_server import RunningServer
-from greenroom.model_server.fastworkflow_parts import GARBLED
+from greenroom.model_server.fastworkflow_roles import GARBLED
 from tests.model_server.wire import Answer, ask
 
 COMMANDS = "Commands:\n- light\n  inputs:\n  - Which lamp, type: str\n- transfer_to_human_agents"

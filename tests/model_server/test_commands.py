@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom.domains.actions import Action
-from greenroom.model_server.commands import (
+from greenroom.model_server.dspy_forms import Field
+from greenroom.model_server.fastworkflow_commands import (
     exact_command,
     incomplete_command,
     is_loose,
     loose_command,
     parameter_value,
 )
-from greenroom.model_server.dspy_forms import Field
 
 words = st.from_regex(r"[A-Za-z0-9#_@'-]([A-Za-z0-9#_@' -]{0,20}[A-Za-z0-9#_@'-])?", fullmatch=True)
 values = st.one_of(words, st.lists(words, min_size=1))

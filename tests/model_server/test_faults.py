@@ -16,12 +16,12 @@ from greenroom.model_server import (
     FAULTS,
     RunningServer,
     ServerSettings,
-    Span,
+    TimeRange,
     parse_faults,
-    parse_span,
+    parse_time_range,
     running_server,
 )
-from greenroom.model_server.chance import Chance
+from greenroom.model_server.faults import RequestSampler
 from tests.domains.small import small_domain
 from tests.model_server.playing import ACT
 from tests.model_server.wire import OPENING, Answer, ask, request, said, send
@@ -47,7 +47,7 @@ def test_a_fault_is_named_and_counted(kind: str, stream: bool) -> None:
 
 
 def test_errors_with_a_status() -> None:
-    with faulty("429", retry_after=Span(0.05, 0.05)) as server:
+    with faulty("429", retry_after=TimeRange(0.05, 0.05)) as server:
         limited = ask(server)
         assert limited.headers["retry-after"] == "0.05"
         assert limited.json["error"]["code"] == "rate_limit_exceeded"
@@ -56,7 +56,7 @@ def test_errors_with_a_status() -> None:
             with pytest.raises(openai.RateLimitError):
                 create(**request(seed=3))
         assert server.stats.faults["429"] == 3
-    with faulty("429", retry_after=Span(0.1, 0.9)) as server:
+    with faulty("429", retry_after=TimeRange(0.1, 0.9)) as server:
         waits = [float(ask(server).headers["retry-after"]) for _ in range(5)]
         assert all(0.1 <= wait <= 0.9 for wait in waits)
         assert len(set(waits)) > 1
@@ -131,14 +131,14 @@ def test_a_hanging_request_does_not_keep_the_server_from_ending() -> None:
 
 
 def test_latency_changes_nothing_but_the_time() -> None:
-    settings = ServerSettings(latency=parse_span("1ms-3ms"))
+    settings = ServerSettings(latency=parse_time_range("1ms-3ms"))
     with running_server(small_domain(), settings=settings) as server:
         assert _called(ask(server))["name"] == "light"
         assert server.stats.faults == {}
 
 
 def test_draws_depend_on_seed_request_and_repetition() -> None:
-    one, two, other = Chance(1), Chance(1), Chance(2)
+    one, two, other = RequestSampler(1), RequestSampler(1), RequestSampler(2)
     bodies = [b"%d" % number for number in range(2000)]
     first = [one.draw(body) for body in bodies]
     assert first == list(reversed([two.draw(body) for body in reversed(bodies)]))
@@ -154,14 +154,14 @@ def test_draws_depend_on_seed_request_and_repetition() -> None:
 @pytest.mark.parametrize("text", ["", "fast", "5h", "-3ms", "200ms-20ms", "1-2-3", "1..2", "٣s"])
 def test_times_that_are_none(text: str) -> None:
     with pytest.raises(InputError, match="A time is"):
-        parse_span(text)
+        parse_time_range(text)
 
 
 def test_times_and_faults_are_read() -> None:
-    assert parse_span("0") == Span(0, 0)
-    assert parse_span(" 1.5s ") == Span(1.5, 1.5)
-    assert parse_span("50ms-1s") == Span(0.05, 1)
-    assert Span(1, 3).at(0.5) == 2
+    assert parse_time_range("0") == TimeRange(0, 0)
+    assert parse_time_range(" 1.5s ") == TimeRange(1.5, 1.5)
+    assert parse_time_range("50ms-1s") == TimeRange(0.05, 1)
+    assert TimeRange(1, 3).at(0.5) == 2
     assert parse_faults("429, 500") == ("429", "500")
     with pytest.raises(InputError, match="Unknown fault '501'"):
         parse_faults("501")

@@ -143,9 +143,9 @@ def test_two_questions_share_a_key_only_if_they_are_the_same(
     assert (key_of(one) == key_of(two)) is (exact(one) == exact(two))
 
 
-@pytest.mark.parametrize("change", [{"timeout": 1.0}, {"max_retries": 9}])
-def test_how_long_and_how_often_do_not_shape_an_answer(change: dict[str, Any]) -> None:
-    assert answer_key(replace(SETTINGS, **change), REQUEST, "") == answer_key(SETTINGS, REQUEST, "")
+def test_how_long_an_answer_may_take_does_not_shape_it() -> None:
+    changed = replace(SETTINGS, timeout=1.0)
+    assert answer_key(changed, REQUEST, "") == answer_key(SETTINGS, REQUEST, "")
 
 
 def test_text_that_no_encoding_takes_has_a_key() -> None:

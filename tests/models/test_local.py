@@ -30,6 +30,7 @@ from greenroom.models.local import (
     find_model,
     model_cache,
 )
+from greenroom.models.retries import RetryPolicy
 
 HELLO = [{"role": "user", "content": "Hello."}]
 SCHEMA: dict[str, Any] = {
@@ -91,8 +92,8 @@ def model_of(engine: FakeEngine, **options: Any) -> LocalTransport:
 
 
 def client_of(transport: LocalTransport) -> ModelClient:
-    settings = ModelSettings(model="local/some.gguf", max_retries=0)
-    return ModelClient(settings, transport=transport)
+    settings = ModelSettings(model="local/some.gguf")
+    return ModelClient(settings, transport=transport, retries=RetryPolicy(max_retries=0))
 
 
 def ask(transport: LocalTransport, **request: Any) -> Completion:

@@ -110,8 +110,7 @@ async def test_models_share_a_limit_where_they_share_an_endpoint(
 async def test_the_pool_says_how_often_is_retried(stub: StubServer) -> None:
     stub.replies = [fails(500)]
     async with ModelPool(max_retries=1) as pool:
-        # The pool is the job's: what the settings say is for clients outside of one.
-        model = pool.model(settings_for(stub, max_retries=9), "agent", Ledger())
+        model = pool.model(settings_for(stub), "agent", Ledger())
         with pytest.raises(ModelUnavailable, match="after 1 retry"):
             await model.complete(QUESTION)
         assert pool.clients[0].counters.retries == 1

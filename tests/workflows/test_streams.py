@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom.workflows import CallError, Event, WorkflowUnavailable
-from greenroom.workflows.call.frames import Frame, read_frames
-from greenroom.workflows.call.streams import StreamedAnswer
+from greenroom.workflows.call.streams import Frame, StreamedAnswer, read_frames
 from tests.workflows.stub_workflow import sse
 
 SSE = "text/event-stream"

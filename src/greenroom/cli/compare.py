@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +12,7 @@ from greenroom.cli.reporting import FAILED, All, Format, Outcome, Output, find_j
 from greenroom.errors import InputError
 
 if TYPE_CHECKING:
-    from greenroom.store import EvaluationRecord, RunRecord, Store
+    pass
 
 
 class Errors(StrEnum):
@@ -63,7 +62,6 @@ def compare(
         raise InputError("Name at least two different runs: greenroom compare BASELINE RUN ...")
     store = open_store()
     jobs = find_jobs(store, names)
-    _check_same_set(store, jobs)
     report = compare_stored(
         store,
         jobs,
@@ -76,25 +74,3 @@ def compare(
     if fail_on_regression and report.regressed:
         typer.echo(f"Worse than {jobs[0].name}: {', '.join(report.regressed)}", err=True)
         raise typer.Exit(FAILED)
-
-
-def _check_same_set(store: Store, jobs: Sequence[RunRecord | EvaluationRecord]) -> None:
-    """Refuse what was not played or evaluated on the same tasks or rows."""
-    marks = [_set_of(store, job) for job in jobs]
-    for job, (mark, words) in zip(jobs[1:], marks[1:], strict=True):
-        if mark != marks[0][0]:
-            raise InputError(
-                f"'{jobs[0].name}' was {marks[0][1]}, '{job.name}' {words}: their "
-                f"{'tasks' if 'played' in words else 'rows'} cannot be paired."
-            )
-
-
-def _set_of(store: Store, job: RunRecord | EvaluationRecord) -> tuple[str, str]:
-    """What tells a set of tasks or rows from others, and the same in words."""
-    from greenroom.store import RunRecord
-
-    if isinstance(job, RunRecord):
-        place = f"{job.env} {job.task_split} of {job.pack['name']} {job.pack['version']}"
-        return place, f"played on {place}"
-    version = store.test_sets.find(job.test_set_id, job.test_set_version)
-    return version.content_hash, f"evaluated on {version}"

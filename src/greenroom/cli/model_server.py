@@ -1,4 +1,4 @@
-"""`greenroom model-server`: a model to rehearse with, without a key and without a network."""
+"""`greenroom model-server`: a scripted model, without a key and without a network."""
 
 from __future__ import annotations
 
@@ -61,17 +61,17 @@ def model_server(
         TOKEN_VARIABLE,
         ServerSettings,
         parse_faults,
-        parse_span,
+        parse_time_range,
         serve_until_stopped,
     )
 
     config = check_config(fields)
     settings = ServerSettings(
         seed=config.seed,
-        latency=parse_span(latency),
+        latency=parse_time_range(latency),
         fault_rate=fault_rate,
         faults=FAULTS if faults is None else parse_faults(faults),
-        retry_after=parse_span(retry_after),
+        retry_after=parse_time_range(retry_after),
         hang=hang,
         token=os.environ.get(TOKEN_VARIABLE) or None,
     )

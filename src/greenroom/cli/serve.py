@@ -114,8 +114,8 @@ def serve(
         else:
             _print_ready(address, found, secured=token is not None)
 
-    close = sessions[0].close if sessions else None
-    serve_until_stopped(app, host=host, port=port, announce=announce, close=close)
+    within = sessions[0].running() if sessions else None
+    serve_until_stopped(app, host=host, port=port, announce=announce, within=within)
     if not as_json:
         typer.echo("Stopped.")
     _leave_behind_what_runs()

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         make_evaluator,
         make_evaluators,
     )
-    from greenroom.evaluation.results import Evaluated, evaluate, evaluate_async
     from greenroom.evaluation.running import run_evaluation
     from greenroom.evaluation.runs import (
         find_test_set,
@@ -53,9 +52,6 @@ __getattr__ = later(
         "load_kind": "evaluators",
         "make_evaluator": "evaluators",
         "make_evaluators": "evaluators",
-        "Evaluated": "results",
-        "evaluate": "results",
-        "evaluate_async": "results",
         "run_evaluation": "running",
         "EvaluationContext": "context",
         "find_test_set": "runs",
@@ -76,7 +72,6 @@ __getattr__ = later(
 
 __all__ = [
     "Case",
-    "Evaluated",
     "EvaluationConfig",
     "EvaluationContext",
     "Evaluator",
@@ -86,8 +81,6 @@ __all__ = [
     "add_rows",
     "check_evaluation_config",
     "column_roles",
-    "evaluate",
-    "evaluate_async",
     "evaluator_names",
     "export_file",
     "find_test_set",

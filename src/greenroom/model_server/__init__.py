@@ -1,9 +1,9 @@
-"""Rehearsing without a language model: an OpenAI-compatible server that plays from a script."""
+"""An OpenAI-compatible server that answers from a script, for tests without a language model."""
 
 from __future__ import annotations
 
-from greenroom.model_server.chance import FAULTS, Span, parse_faults, parse_span
-from greenroom.model_server.running import (
+from greenroom.model_server.faults import FAULTS, TimeRange, parse_faults, parse_time_range
+from greenroom.model_server.serve import (
     LOOPBACK,
     TOKEN_VARIABLE,
     RunningServer,
@@ -20,10 +20,10 @@ __all__ = [
     "TOKEN_VARIABLE",
     "RunningServer",
     "ServerSettings",
-    "Span",
     "Stats",
+    "TimeRange",
     "parse_faults",
-    "parse_span",
+    "parse_time_range",
     "running_server",
     "scripted_server",
     "serve_until_stopped",

@@ -1,6 +1,6 @@
-"""Actions in a chat: native tool calls, text behind "Action:", or a JSON object.
+"""Actions in a chat: native tool calls, text after "Action:", or a JSON object.
 
-Both ways: what the assistant's messages say was done, and how the next action is written.
+Reads the actions done from the assistant's messages, and writes the next one.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, Literal, cast
 import orjson
 
 from greenroom.domains.actions import RESPOND, Action
-from greenroom.model_server.asking import Asked, ChatMessage, text_of
-from greenroom.model_server.plans import Deed, deed
+from greenroom.model_server.plans import ActionKey, action_key
+from greenroom.model_server.requests import ChatMessage, ChatRequest, text_of
 from greenroom.model_server.schemas import (
     DEEPEST_ACTION,
     ActionPlace,
@@ -22,18 +22,18 @@ from greenroom.model_server.schemas import (
 )
 
 Protocol = Literal["tools", "text", "structured", "talk"]
-"""How an agent acts; one that only talks was given no way to act at all."""
+"""How an agent acts; "talk" is for requests that offer no way to act."""
 
-Spoiling = Literal["wrong-tool", "bad-arguments"]
+ActionFault = Literal["wrong-tool", "bad-arguments"]
 
 _ACTION = "Action:"
 _THOUGHT = "Thought:"
-_HERE = "arguments-go-here"
+_PLACEHOLDER = "arguments-go-here"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call as the assistant writes it."""
+    """A tool call of the assistant."""
 
     id: str
     name: str
@@ -42,12 +42,12 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the assistant answers: words, or a call."""
+    """The assistant's answer: text or a tool call."""
 
     content: str | None = None
     call: ToolCall | None = None
     cut: bool = False
-    """The answer is longer than it may be and ends where it has to."""
+    """The answer was cut at its token limit."""
 
     @property
     def finish_reason(self) -> str:
@@ -56,18 +56,18 @@ class Reply:
 
     @property
     def tokens(self) -> int:
-        """Four characters are a token."""
+        """A token is four characters."""
         size = len(self.content or "")
         if self.call:
             size += len(self.call.name) + len(self.call.arguments)
         return -(-size // 4)
 
-    def limited(self, asked: Asked) -> Reply:
-        """The answer up to the first stop word and within the tokens that it may take."""
+    def limited(self, request: ChatRequest) -> Reply:
+        """The answer up to the first stop word and within the token limit."""
         content = self.content
-        for stop in asked.stop:
+        for stop in request.stop:
             content = content and content.partition(stop)[0]
-        most = asked.max_tokens
+        most = request.max_tokens
         if most is None or self.tokens <= most:
             return self if content == self.content else Reply(content, self.call)
         call = self.call and ToolCall(
@@ -76,17 +76,17 @@ class Reply:
         return Reply(content and content[: most * 4], call, cut=True)
 
 
-def protocol_of(asked: Asked) -> Protocol:
-    """How the agent that asks wants its actions."""
-    if asked.tools:
+def protocol_of(request: ChatRequest) -> Protocol:
+    """The form in which a request wants actions."""
+    if request.tools:
         return "tools"
-    if asked.schema is not None:
+    if request.schema is not None:
         return "structured"
-    return "text" if _ACTION in asked.system else "talk"
+    return "text" if _ACTION in request.system else "talk"
 
 
-def deeds_done(messages: list[ChatMessage]) -> Iterator[Deed]:
-    """What the assistant did so far; a call whose arguments are no JSON object was not done."""
+def actions_done(messages: list[ChatMessage]) -> Iterator[ActionKey]:
+    """The assistant's actions so far; calls without a JSON object as arguments do not count."""
     for message in messages:
         if message["role"] != "assistant":
             continue
@@ -97,28 +97,28 @@ def deeds_done(messages: list[ChatMessage]) -> Iterator[Deed]:
             yield _written(text_of(message))
 
 
-def _called(calls: list[Any]) -> Iterator[Deed]:
+def _called(calls: list[Any]) -> Iterator[ActionKey]:
     for call in calls:
         try:
             function = call["function"]
-            yield deed(str(function["name"]), _arguments(function["arguments"]))
+            yield action_key(str(function["name"]), _arguments(function["arguments"]))
         except (KeyError, TypeError, ValueError):
             continue
 
 
-def _written(text: str) -> Deed:
+def _written(text: str) -> ActionKey:
     text = text.rpartition(_ACTION)[2].strip()
     if text.startswith("{"):
         try:
             action = _named(orjson.loads(text))
-            return deed(str(action["name"]), _arguments(action["arguments"]))
+            return action_key(str(action["name"]), _arguments(action["arguments"]))
         except (KeyError, TypeError, ValueError):
             pass
-    return deed(RESPOND, {"content": text})
+    return action_key(RESPOND, {"content": text})
 
 
 def _named(value: dict[str, Any]) -> dict[str, Any]:
-    """The action in an object, which may lie further in."""
+    """The object that holds the action's name, in the object itself or nested in it."""
     for _ in range(DEEPEST_ACTION):
         if "name" in value:
             break
@@ -136,25 +136,25 @@ def _arguments(value: Any) -> dict[str, Any]:
 
 
 def write_action(
-    action: Action, asked: Asked, protocol: Protocol, spoiled: Spoiling | None = None
+    action: Action, request: ChatRequest, protocol: Protocol, fault: ActionFault | None = None
 ) -> Reply:
-    """The answer that does an action; spoiled, it names no tool or its arguments are no JSON."""
+    """Write an action as a reply; a fault spoils its tool's name or its arguments."""
     said = action.kwargs.get("content") if action.name == RESPOND else None
-    if said is not None and (protocol == "talk" or (protocol == "tools" and not _speaks(asked))):
+    if said is not None and (protocol == "talk" or (protocol == "tools" and not _speaks(request))):
         return Reply(said)
     if protocol == "talk":
         return Reply("One moment, please.")
-    name = f"{action.name}_now" if spoiled == "wrong-tool" else action.name
+    name = f"{action.name}_now" if fault == "wrong-tool" else action.name
     arguments = orjson.dumps(dict(action.kwargs)).decode()
-    if spoiled == "bad-arguments":
+    if fault == "bad-arguments":
         arguments = arguments[:-1]
     if protocol == "tools":
-        number = sum(message["role"] == "assistant" for message in asked.messages) + 1
+        number = sum(message["role"] == "assistant" for message in request.messages) + 1
         return Reply(call=ToolCall(f"call_{number}", name, arguments))
     if protocol == "structured":
-        return Reply(_structured(action.name, name, arguments, asked.schema or {}))
+        return Reply(_structured(action.name, name, arguments, request.schema or {}))
     written = f'{{"name": {orjson.dumps(name).decode()}, "arguments": {arguments}}}'
-    thought = f"{_THOUGHT}\nThis is the next step.\n" if _THOUGHT in asked.system else ""
+    thought = f"{_THOUGHT}\nThis is the next step.\n" if _THOUGHT in request.system else ""
     return Reply(f"{thought}{_ACTION}\n{written}")
 
 
@@ -163,17 +163,17 @@ def _structured(action: str, name: str, arguments: str, schema: dict[str, Any]) 
     place = next((one for one in places if one.takes(action)), places[0])
     as_text = place.arguments_are_text
     value: dict[str, Any] = minimal_instance(place.schema, schema)
-    value |= {"name": name, "arguments": arguments if as_text else _HERE}
+    value |= {"name": name, "arguments": arguments if as_text else _PLACEHOLDER}
     for key, outer in reversed(place.around):
         value = {**_members(minimal_instance(outer, schema)), key: value}
-    return orjson.dumps(value).decode().replace(f'"{_HERE}"', arguments)
+    return orjson.dumps(value).decode().replace(f'"{_PLACEHOLDER}"', arguments)
 
 
 def _members(value: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _speaks(asked: Asked) -> bool:
-    """Whether talking to the user is one of the tools."""
-    functions: list[Any] = [tool.get("function") for tool in asked.tools]
+def _speaks(request: ChatRequest) -> bool:
+    """Whether `respond` is one of the tools."""
+    functions: list[Any] = [tool.get("function") for tool in request.tools]
     return any(function and function.get("name") == RESPOND for function in functions)

@@ -1,7 +1,7 @@
-"""Prompts as dspy writes them: a form with the fields that are given and those that are wanted.
+"""dspy's prompts, read as forms with given and wanted fields.
 
 dspy's adapters describe the fields in the system message and give them in the last user message,
-each under a heading. They want the answer in the same way, or as a JSON object.
+each under a heading. The answer has the same headings, or is a JSON object.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, Final, cast
 
 import orjson
 
-from greenroom.model_server.asking import Asked
+from greenroom.model_server.requests import ChatRequest
 
 REASONING: Final = "reasoning"
-"""The field that dspy puts before the others where it wants a chain of thought."""
+"""The field that dspy adds for a chain of thought."""
 
 _INPUTS = "Your input fields are:\n"
 _OUTPUTS = "Your output fields are:\n"
@@ -28,7 +28,7 @@ _REMINDER = re.compile(r"\n\nRespond with (?P<json>a JSON object)?[^\n]*\Z")
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field that is wanted, as the prompt describes it."""
+    """A wanted field, as the prompt describes it."""
 
     type: str
     about: str = ""
@@ -36,20 +36,20 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a prompt gives and what it wants."""
+    """The given and wanted fields of a prompt."""
 
     before: str
-    """What stands in the system message before the fields."""
+    """The text of the system message before the fields."""
     inputs: frozenset[str]
-    """The fields that the form is said to give."""
+    """The names of the described input fields."""
     given: Mapping[str, str]
-    """What is given, by heading: a field that has headings of its own is given in parts."""
+    """The given texts by heading; a field with headings inside it is given in parts."""
     wanted: Mapping[str, Field]
     as_json: bool
-    """The answer is to be a JSON object."""
+    """The answer has to be a JSON object."""
 
     def filled(self, values: Mapping[str, Any]) -> str:
-        """The answer that gives these values to the wanted fields; others are not written."""
+        """The answer with these values in the wanted fields; other values are left out."""
         chosen = {name: values[name] for name in self.wanted if name in values}
         if self.as_json:
             return orjson.dumps(chosen).decode()
@@ -57,11 +57,11 @@ class Form:
         return "\n\n".join([*parts, "[[ ## completed ## ]]"])
 
 
-def read_form(asked: Asked) -> Form | None:
-    """The form that a request consists of, if it is one."""
-    before, begins, described = asked.system.partition(_INPUTS)
+def read_form(request: ChatRequest) -> Form | None:
+    """The form in a request, if there is one."""
+    before, begins, described = request.system.partition(_INPUTS)
     inputs, goes_on, described = described.partition(_OUTPUTS)
-    said = asked.said_by("user")
+    said = request.said_by("user")
     if not begins or not goes_on or not said:
         return None
     outputs = described.partition(_END_OF_FIELDS)[0]
@@ -74,12 +74,13 @@ def read_form(asked: Asked) -> Form | None:
             field["name"]: Field(field["type"], field["about"].strip())
             for field in _FIELD.finditer(outputs)
         },
-        as_json=asked.schema is not None or (reminder is not None and reminder["json"] is not None),
+        as_json=request.schema is not None
+        or (reminder is not None and reminder["json"] is not None),
     )
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """The JSON object in a text; an empty one where it is something else."""
+    """The JSON object in a text; empty if the text is something else."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:

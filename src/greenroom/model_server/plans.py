@@ -1,6 +1,6 @@
-"""What an agent will do in a task, known beforehand, and how far a conversation has got with it.
+"""The tasks that the server knows, and the actions that a scripted agent plans for each.
 
-The plan is made by letting the agent play the task once, against a user who agrees to everything.
+A plan is recorded by letting the agent play the task once with a user who agrees to everything.
 """
 
 from __future__ import annotations
@@ -16,43 +16,45 @@ from greenroom.agents.synthetic import strategy as synthetic
 from greenroom.domains.actions import Action
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment
-from greenroom.model_server.asking import BadRequest
-from greenroom.model_server.words import GO_AHEAD
+from greenroom.model_server.requests import BadRequest
 from greenroom.users import ScriptedUser
 
 HABITS: Final = ("loose", "ask", "unknown", "missing", "garbled")
-"""What a model can be told to do on its way, by its name: "oracle+ask+loose"."""
+"""Extra behaviour that a model's name can ask for: "oracle+ask+loose"."""
+
+GO_AHEAD: Final = "Yes, please go ahead."
+"""How the scripted user agrees."""
 
 _REMEMBERED = 10_000
 
-Deed = tuple[str, bytes]
-"""An action that can be looked up: its name, and its arguments as JSON with sorted keys."""
+ActionKey = tuple[str, bytes]
+"""A hashable action: its name, and its arguments as JSON with sorted keys."""
 
 
-def deed(name: str, arguments: Mapping[str, Any]) -> Deed:
-    """The deed that an action is; the order of its arguments does not matter."""
+def action_key(name: str, arguments: Mapping[str, Any]) -> ActionKey:
+    """The key of an action; the order of its arguments does not matter."""
     return name, orjson.dumps(dict(arguments), option=orjson.OPT_SORT_KEYS)
 
 
 class Plan:
-    """What is to be done, in order; the last of it is repeated for as long as it takes."""
+    """An agent's actions in order; the last one repeats."""
 
     def __init__(self, actions: Iterable[Action]) -> None:
         self.actions = tuple(actions)
-        self._deeds = [(deed(action.name, action.kwargs), action) for action in self.actions]
+        self._keyed = [(action_key(action.name, action.kwargs), action) for action in self.actions]
 
-    def next_action(self, done: Iterable[Deed]) -> Action:
-        """The first action that was not done yet; what else was done does not count."""
-        left = [planned for planned, _ in self._deeds]
-        for one in done:
-            if one in left:
-                left.remove(one)
-        wanted = left[0] if left else self._deeds[-1][0]
-        return next(action for planned, action in self._deeds if planned == wanted)
+    def next_action(self, done: Iterable[ActionKey]) -> Action:
+        """The first action that is not done yet; other actions are ignored."""
+        left = [key for key, _ in self._keyed]
+        for key in done:
+            if key in left:
+                left.remove(key)
+        wanted = left[0] if left else self._keyed[-1][0]
+        return next(action for key, action in self._keyed if key == wanted)
 
 
 class Plans:
-    """The plans of a split's tasks by the model that is to play them, each made once."""
+    """The plans of a split's tasks by model, each made once."""
 
     def __init__(self, domain: Domain, split: str, seed: int) -> None:
         self._domain = domain
@@ -61,8 +63,8 @@ class Plans:
         self._plans: dict[tuple[str, int, int], Plan] = {}
 
     async def plan(self, model: str, task_index: int, trial: int) -> Plan:
-        """What a model does in a trial of a task: a function of these and the server's seed."""
-        strategy, options = behaviour(model)
+        """The plan of a model for a trial of a task; it depends on these and the server's seed."""
+        strategy, options = strategy_of(model)
         key = model if strategy is synthetic else "", task_index, trial if options else 0
         found = self._plans.get(key)
         if found is None:
@@ -92,10 +94,10 @@ class Plans:
         return Plan(step.action for step in environment.steps)
 
 
-def behaviour(model: str) -> tuple[AgentStrategy, dict[str, str]]:
-    """Who plays under a model's name: the oracle, unless it is "synthetic-CHANCE[-SPREAD]".
+def strategy_of(model: str) -> tuple[AgentStrategy, dict[str, str]]:
+    """The agent that a model's name selects: the oracle, or "synthetic-CHANCE[-SPREAD]".
 
-    >>> behaviour("openai/synthetic-0.5")[1]
+    >>> strategy_of("openai/synthetic-0.5")[1]
     {'success': '0.5', 'spread': '0'}
     """
     habits_of(model)
@@ -128,9 +130,33 @@ def habits_of(model: str) -> frozenset[str]:
     unknown = [habit for habit in habits if habit not in HABITS]
     if unknown:
         raise BadRequest(
-            f"There is no model '{model}': nobody has the habit '{unknown[0]}'. "
-            f"It is one of {', '.join(HABITS)}.",
+            f"There is no model '{model}': '{unknown[0]}' is no habit. "
+            f"The habits are {', '.join(HABITS)}.",
             code="model_not_found",
             status=404,
         )
     return frozenset(habits)
+
+
+class TaskFinder:
+    """Finds tasks by their instruction; of two with the same one, the first."""
+
+    def __init__(self, domain: Domain, split: str) -> None:
+        self.tasks = domain.tasks(split)
+        self.description = f"the {len(self.tasks)} tasks of {domain.name}, split {split}"
+        self._by_instruction: dict[str, int] = {}
+        for index, task in enumerate(self.tasks):
+            self._by_instruction.setdefault(task.instruction.strip(), index)
+        self._by_instruction.pop("", None)
+        self._longest_first = sorted(self._by_instruction, key=len, reverse=True)
+
+    def match(self, text: str) -> int | None:
+        """The task whose instruction is this text."""
+        return self._by_instruction.get(text.strip())
+
+    def find_in(self, text: str) -> int | None:
+        """The task whose instruction occurs in a text; the longest if there are several."""
+        found = next(
+            (instruction for instruction in self._longest_first if instruction in text), ""
+        )
+        return self._by_instruction.get(found)

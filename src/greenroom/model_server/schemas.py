@@ -1,4 +1,4 @@
-"""The smallest value that fits a JSON schema: how a judge without an opinion answers."""
+"""The smallest value that fits a JSON schema, which is how the scripted judge answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 Schema = dict[str, Any]
 
 DEEPEST_ACTION: Final = 3
-"""How many objects and choices may lie around an action."""
+"""How many objects and choices may enclose an action."""
 
 _DEEPEST = 40
 _LONGEST = 100
@@ -19,7 +19,7 @@ _LONGEST = 100
 def minimal_instance(schema: Schema, root: Schema | None = None) -> Any:
     """A value that fits: first choices, a dash for texts, least numbers, True.
 
-    `root` is the schema that references are looked up in, where it is another one.
+    `root` resolves the references, if it is another schema.
 
     >>> minimal_instance({"type": "object", "properties": {"a": {"enum": ["x", "y"]}}})
     {'a': 'x'}
@@ -29,15 +29,15 @@ def minimal_instance(schema: Schema, root: Schema | None = None) -> Any:
 
 @dataclass(frozen=True)
 class ActionPlace:
-    """Where in a schema an action is described, by its name and arguments."""
+    """A place in a schema that describes an action, with a name and arguments."""
 
     schema: Schema
     around: tuple[tuple[str, Schema], ...] = ()
-    """The objects that it lies in, from the outermost in, each with its key there."""
+    """The enclosing objects from the outermost in, each with the key that leads on."""
 
     @property
     def arguments_are_text(self) -> bool:
-        """Whether the arguments are wanted as a text that holds JSON."""
+        """Whether the schema wants the arguments as JSON text."""
         return self._property("arguments").get("type") == "string"
 
     def takes(self, name: str) -> bool:
@@ -51,7 +51,7 @@ class ActionPlace:
 
 
 def action_places(schema: Schema) -> Iterator[ActionPlace]:
-    """Every place of a schema where an action fits."""
+    """Every place in a schema where an action fits."""
     return _places(schema, schema, (), DEEPEST_ACTION)
 
 

@@ -1,4 +1,4 @@
-"""The scripted model server: OpenAI's wire, with nobody behind it but a script."""
+"""The scripted model server: OpenAI's protocol, answered from a script."""
 
 from __future__ import annotations
 
@@ -14,34 +14,41 @@ from aiohttp import web
 
 from greenroom.domains.domain import Domain
 from greenroom.errors import InputError
-from greenroom.model_server.actions import Reply, Spoiling
-from greenroom.model_server.answers import Completion, error_body
-from greenroom.model_server.asking import Asked, BadRequest, read_request
-from greenroom.model_server.chance import ACTION_FAULTS, FAULTS, Chance, Draw, Span, check_faults
-from greenroom.model_server.parts import MODELS, Cast, Part
+from greenroom.model_server.actions import ActionFault, Reply
+from greenroom.model_server.faults import (
+    ACTION_FAULTS,
+    FAULTS,
+    Draw,
+    RequestSampler,
+    TimeRange,
+    check_faults,
+)
+from greenroom.model_server.requests import BadRequest, ChatRequest, read_request
+from greenroom.model_server.responses import ChatResponse, error_body
+from greenroom.model_server.roles import MODELS, RoleReply, RoleRouter
 
 FAULT_HEADER = "x-greenroom-fault"
-"""Tells which fault an answer was given on purpose."""
+"""The header that names an injected fault."""
 
 _JSON = "application/json"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerSettings:
-    """How the server behaves, whoever asks."""
+    """How the server behaves."""
 
     seed: int = 10
-    """What chance depends on: faults, latencies and the synthetic agent's outcomes."""
-    latency: Span = field(default_factory=Span)
+    """The seed of faults, latencies and the synthetic agent's outcomes."""
+    latency: TimeRange = field(default_factory=TimeRange)
     fault_rate: float = 0.0
     """The share of requests that go wrong."""
     faults: tuple[str, ...] = FAULTS
-    retry_after: Span = field(default_factory=lambda: Span(0.05, 0.05))
-    """What a 429 tells the client to wait."""
+    retry_after: TimeRange = field(default_factory=lambda: TimeRange(0.05, 0.05))
+    """The `Retry-After` of a 429."""
     hang: float = 30.0
     """Seconds until a request that times out is closed."""
     token: str | None = field(default=None, repr=False)
-    """Requests need it as a bearer token, if it is set."""
+    """The bearer token that requests need, if set."""
 
     def __post_init__(self) -> None:
         check_faults(self.faults)
@@ -53,11 +60,11 @@ class ServerSettings:
 
 @dataclass
 class Stats:
-    """What the server has been asked so far."""
+    """Counters of the requests so far."""
 
     requests: int = 0
     refused: int = 0
-    """Requests that could not be understood."""
+    """Invalid requests."""
     faults: Counter[str] = field(default_factory=Counter[str])
     roles: Counter[str] = field(default_factory=Counter[str])
 
@@ -72,13 +79,13 @@ class Stats:
 
 
 class ScriptedModels:
-    """Answers requests; knows nothing of sockets and ports."""
+    """The request handler, independent of sockets and ports."""
 
     def __init__(self, domain: Domain, split: str, settings: ServerSettings) -> None:
         self.settings = settings
         self.stats = Stats()
-        self._cast = Cast(domain, split, settings.seed)
-        self._chance = Chance(settings.seed)
+        self._router = RoleRouter(domain, split, settings.seed)
+        self._sampler = RequestSampler(settings.seed)
         self._draws = settings.fault_rate > 0 or settings.latency.most > 0
         self._routes: dict[str, tuple[str, Callable[[web.BaseRequest], Awaitable[Any]]]] = {
             "/v1/chat/completions": ("POST", self._complete),
@@ -123,38 +130,44 @@ class ScriptedModels:
         self.stats.requests += 1
         number = self.stats.requests
         try:
-            asked = read_request(body)
-            part = await self._cast.part(asked)
+            chat = read_request(body)
+            role_reply = await self._router.route(chat)
         except BadRequest as error:
             self.stats.refused += 1
             return _error(error.status, str(error), error.code)
-        self.stats.roles[part.role] += 1
+        self.stats.roles[role_reply.role] += 1
         if not self._draws:
-            return await self._answer(request, Completion(number, asked, _said(part, asked)), asked)
-        draw = self._chance.draw(body)
+            answer = ChatResponse(number, chat, _limited(role_reply, chat))
+            return await self._send(request, answer, chat)
+        draw = self._sampler.draw(body)
         delay = self.settings.latency.at(draw.delay)
         if delay:
             await asyncio.sleep(delay)
-        fault = self._fault(draw, part)
+        fault = self._fault(draw, role_reply)
         if fault is None:
-            return await self._answer(request, Completion(number, asked, _said(part, asked)), asked)
+            answer = ChatResponse(number, chat, _limited(role_reply, chat))
+            return await self._send(request, answer, chat)
         self.stats.faults[fault] += 1
-        return await self._go_wrong(request, fault, draw, number, asked, part)
+        return await self._send_fault(request, fault, draw, number, chat, role_reply)
 
-    def _fault(self, draw: Draw, part: Part) -> str | None:
+    def _fault(self, draw: Draw, role_reply: RoleReply) -> str | None:
         if draw.happens >= self.settings.fault_rate:
             return None
-        kinds = [kind for kind in self.settings.faults if part.acts or kind not in ACTION_FAULTS]
+        kinds = [
+            kind
+            for kind in self.settings.faults
+            if role_reply.is_action or kind not in ACTION_FAULTS
+        ]
         return kinds[int(draw.kind * len(kinds))] if kinds else None
 
-    async def _go_wrong(
+    async def _send_fault(
         self,
         request: web.BaseRequest,
         fault: str,
         draw: Draw,
         number: int,
-        asked: Asked,
-        part: Part,
+        chat: ChatRequest,
+        role_reply: RoleReply,
     ) -> web.StreamResponse:
         match fault:
             case "429":
@@ -169,26 +182,26 @@ class ScriptedModels:
                     await asyncio.sleep(self.settings.hang)
                 return _close(request)
             case "wrong-tool" | "bad-arguments":
-                reply = _said(part, asked, fault)
+                reply = _limited(role_reply, chat, fault)
             case "empty":
                 reply = Reply("")
             case _:
-                reply = _said(part, asked)
-        completion = Completion(number, asked, reply, choices=fault != "no-choices")
-        return await self._answer(request, completion, asked, fault)
+                reply = _limited(role_reply, chat)
+        answer = ChatResponse(number, chat, reply, choices=fault != "no-choices")
+        return await self._send(request, answer, chat, fault)
 
-    async def _answer(
-        self, request: web.BaseRequest, completion: Completion, asked: Asked, fault: str = ""
+    async def _send(
+        self, request: web.BaseRequest, answer: ChatResponse, chat: ChatRequest, fault: str = ""
     ) -> web.StreamResponse:
         headers = {FAULT_HEADER: fault} if fault else None
-        if not asked.stream:
-            body = _broken(completion.whole(), fault)
+        if not chat.stream:
+            body = _broken(answer.whole(), fault)
             return web.Response(body=body, content_type=_JSON, headers=headers)
         response = web.StreamResponse(headers=headers)
         response.content_type = "text/event-stream"
         response.headers["Cache-Control"] = "no-cache"
         await response.prepare(request)
-        events = list(completion.events())
+        events = list(answer.events())
         if fault in ("truncated", "malformed"):
             events = [_broken(b"".join(events), fault)]
         for event in events:
@@ -197,9 +210,9 @@ class ScriptedModels:
         return response
 
 
-def _said(part: Part, asked: Asked, spoiled: Spoiling | None = None) -> Reply:
-    reply = part.speak(spoiled)
-    return reply if asked.max_tokens is None and not asked.stop else reply.limited(asked)
+def _limited(role_reply: RoleReply, chat: ChatRequest, fault: ActionFault | None = None) -> Reply:
+    reply = role_reply.write(fault)
+    return reply if chat.max_tokens is None and not chat.stop else reply.limited(chat)
 
 
 def _broken(body: bytes, fault: str) -> bytes:
@@ -209,7 +222,7 @@ def _broken(body: bytes, fault: str) -> bytes:
 
 
 def _close(request: web.BaseRequest) -> web.Response:
-    """End the connection without a word."""
+    """Close the connection without an answer."""
     if request.transport is not None:
         request.transport.abort()
     return web.Response()

@@ -61,7 +61,7 @@ class ModelClient:
         self._cache = cache
         self._price = (prices or Prices()).price(settings)
         self._budget = budget
-        self._policy = retries or RetryPolicy(max_retries=settings.max_retries)
+        self._policy = retries or RetryPolicy()
         self._calls = 0
         self._retries = 0
         self._cache_hits = 0

@@ -39,7 +39,6 @@ from greenroom.models.types import (
     ContextWindowExceeded,
     ModelRequest,
     ModelSettings,
-    ModelUnavailable,
 )
 from greenroom.util.caches import cache_root
 
@@ -241,27 +240,6 @@ class LocalTransport:
             f"The conversation of {words} not fit the local model's {self._context}."
         )
         return Fault(str(final), final=final)
-
-
-class LocalModel:
-    """A local model that is asked without a client: one attempt, no budget, no cache."""
-
-    def __init__(self, transport: LocalTransport) -> None:
-        self._transport = transport
-
-    @classmethod
-    def from_settings(cls, settings: ModelSettings) -> LocalModel:
-        """The model that the settings name, by name or path."""
-        return cls(LocalTransport.from_settings(settings))
-
-    async def complete(self, request: ModelRequest) -> Completion:
-        """The model's answer."""
-        try:
-            return await self._transport.send(request)
-        except Fault as fault:
-            raise fault.final or ModelUnavailable(
-                f"The local model gave no answer: {fault.reason}"
-            ) from None
 
 
 provider = Provider(PROVIDER, LocalTransport.from_settings, "GGUF models in this process")

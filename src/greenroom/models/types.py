@@ -42,8 +42,6 @@ class ModelSettings:
     reasoning_effort: str | None = None
     timeout: float | None = None
     """Seconds for one attempt at an answer; None: the pool's, or DEFAULT_TIMEOUT without one."""
-    max_retries: int = DEFAULT_RETRIES
-    """Further attempts, for a client outside a pool."""
 
 
 @dataclass(frozen=True, kw_only=True)

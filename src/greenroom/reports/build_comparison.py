@@ -19,6 +19,7 @@ from greenroom.analysis.evaluation_comparison import (
 )
 from greenroom.analysis.figures import ErrorConvention
 from greenroom.analysis.verdicts import p_text
+from greenroom.errors import InputError
 from greenroom.reports.report import ComparisonReport
 from greenroom.reports.sections import (
     AnySection,
@@ -45,7 +46,11 @@ def compare_stored(
     *,
     convention: ErrorConvention = "errors_excluded",
 ) -> ComparisonReport:
-    """Compare stored runs, or stored evaluations, with the first of them."""
+    """Compare stored runs, or stored evaluations, with the first of them.
+
+    Raises an InputError if they are not of the same tasks or rows.
+    """
+    _check_same_set(store, jobs)
     runs = [job for job in jobs if isinstance(job, RunRecord)]
     evaluations = [job for job in jobs if isinstance(job, EvaluationRecord)]
     if evaluations:
@@ -65,6 +70,26 @@ def compare_stored(
         comparisons=comparison.comparisons,
     )
     return _with_sections(report, runs)
+
+
+def _check_same_set(store: Store, jobs: Sequence[RunRecord | EvaluationRecord]) -> None:
+    """Refuse what was not played or evaluated on the same tasks or rows."""
+    marks = [_set_of(store, job) for job in jobs]
+    for job, (mark, words) in zip(jobs[1:], marks[1:], strict=True):
+        if mark != marks[0][0]:
+            raise InputError(
+                f"'{jobs[0].name}' was {marks[0][1]}, '{job.name}' {words}: their "
+                f"{'tasks' if 'played' in words else 'rows'} cannot be paired."
+            )
+
+
+def _set_of(store: Store, job: RunRecord | EvaluationRecord) -> tuple[str, str]:
+    """What tells a set of tasks or rows from others, and the same in words."""
+    if isinstance(job, RunRecord):
+        place = f"{job.env} {job.task_split} of {job.pack['name']} {job.pack['version']}"
+        return place, f"played on {place}"
+    version = store.test_sets.find(job.test_set_id, job.test_set_version)
+    return version.content_hash, f"evaluated on {version}"
 
 
 def _compared_run(store: Store, run: RunRecord) -> ComparedRun:

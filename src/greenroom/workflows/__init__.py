@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from greenroom.workflows.calls import (
@@ -32,10 +33,8 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     # Declaring a workflow does not load the clients.
-    from greenroom.workflows import call
-
-    if name in call.__all__ and name in __all__:
-        return getattr(call, name)
+    if name in __all__:
+        return getattr(import_module("greenroom.workflows.call"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

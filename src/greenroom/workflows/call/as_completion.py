@@ -30,15 +30,12 @@ class AsCompletion:
 
     @property
     def profile(self) -> Profile:
-        """What is known of it."""
         return self._profile
 
     async def call(self, call: Call) -> Answer:
-        """The text of its answer; raises a CallError if there is none."""
         return _as_text(await self._target.call(self._as_chat(call)))
 
     async def stream(self, call: Call) -> AsyncGenerator[Event]:
-        """Its answer in pieces; the last one is the whole answer."""
         events = cast("AsyncGenerator[Event]", self._target.stream(self._as_chat(call)))
         async with aclosing(events):
             async for event in events:

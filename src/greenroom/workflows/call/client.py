@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from greenroom.errors import InputError
@@ -13,9 +14,8 @@ from greenroom.messages import messages_of
 from greenroom.models.retries import RetryPolicy
 from greenroom.util.json_values import as_dict, decoded
 from greenroom.workflows.call.connection import TIMEOUT, Connection, redirected
-from greenroom.workflows.call.frames import STREAMS, read_frames
-from greenroom.workflows.call.streams import StreamedAnswer
-from greenroom.workflows.call.wires import EnvelopeWire, OpenAIWire, PlainWire, Reading, Wire
+from greenroom.workflows.call.streams import STREAMS, StreamedAnswer, read_frames
+from greenroom.workflows.call.wires import EnvelopeWire, OpenAIWire, PlainWire, Wire
 from greenroom.workflows.calls import (
     Answer,
     Call,
@@ -61,11 +61,9 @@ class WorkflowClient:
 
     @property
     def profile(self) -> Profile:
-        """What is known of the workflow."""
         return self._profile
 
     async def call(self, call: Call) -> Answer:
-        """Its answer; raises a CallError if there is none."""
         answer: Answer | None = None
         async for event in self._exchange(call, streamed=False):
             if event.kind == "end":
@@ -74,11 +72,9 @@ class WorkflowClient:
         return answer
 
     def stream(self, call: Call) -> AsyncIterator[Event]:
-        """Its answer in pieces; the last one is the whole answer."""
         return self._exchange(call, streamed=True)
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._connection.close()
 
     async def __aenter__(self) -> Self:
@@ -92,39 +88,29 @@ class WorkflowClient:
         async with self._answered(call, streamed) as response:
             headers = response.headers
             if response.content_type in STREAMS:
-                answer = StreamedAnswer(self._profile.is_chat)
+                streamed_answer = StreamedAnswer(self._profile.is_chat)
                 with self._named_failures():
                     frames = read_frames(response.content.iter_any(), response.content_type)
                     async for frame in frames:
-                        for event in answer.take(frame):
+                        for event in streamed_answer.take(frame):
                             yield event
-                    for event in answer.close():
+                    for event in streamed_answer.close():
                         yield event
-                reading = Reading(
-                    outputs=answer.outputs,
-                    usage=answer.usage,
-                    session_id=answer.session_id,
-                    trace_id=answer.trace_id,
-                )
+                answer = streamed_answer.answer
             else:
                 content = await response.read()
                 with self._named_failures():
-                    reading = self._read(content, response.content_type)
-                for event in self._whole(reading):
+                    answer = self._read(content, response.content_type)
+                for event in self._whole(answer):
                     yield event
-        usage = reading.usage
-        yield Event(
-            kind="end",
-            data=Answer(
-                outputs=reading.outputs,
-                session_id=reading.session_id or headers.get("x-ag-session-id") or call.session_id,
-                trace_id=reading.trace_id or headers.get("x-ag-trace-id"),
-                seconds=time.perf_counter() - began,
-                prompt_tokens=usage.prompt_tokens,
-                completion_tokens=usage.completion_tokens,
-                cost=_cost(usage, headers.get(_COST_HEADER)),
-            ),
+        answer = replace(
+            answer,
+            session_id=answer.session_id or headers.get("x-ag-session-id") or call.session_id,
+            trace_id=answer.trace_id or headers.get("x-ag-trace-id"),
+            seconds=time.perf_counter() - began,
+            cost=_cost(answer.cost, headers.get(_COST_HEADER)),
         )
+        yield Event(kind="end", data=answer)
 
     @asynccontextmanager
     async def _answered(self, call: Call, streamed: bool) -> AsyncGenerator[ClientResponse]:
@@ -172,22 +158,23 @@ class WorkflowClient:
             return None
         return PlainWire(self._wire.url)
 
-    def _read(self, content: bytes, content_type: str) -> Reading:
+    def _read(self, content: bytes, content_type: str) -> Answer:
         if content_type == "text/plain":
-            return Reading(outputs=content.decode("utf-8", "replace"))
+            return Answer(outputs=content.decode("utf-8", "replace"))
         try:
-            answer = decoded(content)
+            body = decoded(content)
         except ValueError:
             raise WorkflowUnavailable("its answer is not JSON, or incomplete") from None
-        return self._wire.read(answer)
+        return self._wire.read(body)
 
-    def _whole(self, reading: Reading) -> Generator[Event]:
+    def _whole(self, answer: Answer) -> Generator[Event]:
         """The events of an answer that was not streamed."""
         if self._profile.is_chat:
-            for message in messages_of(reading.outputs) or []:
+            for message in messages_of(answer.outputs) or []:
                 yield Event(kind="message", data=message)
-        if reading.usage != ReportedUsage():
-            yield Event(kind="usage", data=reading.usage.to_json())
+        usage = ReportedUsage(answer.prompt_tokens, answer.completion_tokens, answer.cost)
+        if usage != ReportedUsage():
+            yield Event(kind="usage", data=usage.to_json())
 
     @contextmanager
     def _named_failures(self) -> Generator[None]:
@@ -225,9 +212,9 @@ def _ran(content: bytes) -> bool:
         return False
 
 
-def _cost(usage: ReportedUsage, header: str | None) -> float | None:
-    if usage.cost is not None or not header:
-        return usage.cost
+def _cost(cost: float | None, header: str | None) -> float | None:
+    if cost is not None or not header:
+        return cost
     try:
         return float(header)
     except ValueError:

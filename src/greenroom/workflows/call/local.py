@@ -52,11 +52,9 @@ class LocalTarget:
 
     @property
     def profile(self) -> Profile:
-        """What is known of it."""
         return self._profile
 
     async def call(self, call: Call) -> Answer:
-        """Its answer; raises a CallError if there is none."""
         if self.workflow.streams:
             async with aclosing(self.stream(call)) as events:
                 async for event in events:
@@ -77,7 +75,6 @@ class LocalTarget:
         return _answer(call, outputs, usage, began)
 
     async def stream(self, call: Call) -> AsyncGenerator[Event]:
-        """Its answer in pieces; the last one is the whole answer."""
         name, is_chat = self.workflow.name, self.workflow.is_chat
         if not self.workflow.streams:
             answer = await self.call(call)

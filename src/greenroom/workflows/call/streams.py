@@ -7,7 +7,7 @@ generator.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, cast
 
@@ -16,9 +16,12 @@ import orjson
 from greenroom.messages import is_message
 from greenroom.models.faults import shown
 from greenroom.util.json_values import as_dict, as_list
-from greenroom.workflows.call.frames import Frame
-from greenroom.workflows.calls import CallError, Event, WorkflowUnavailable
+from greenroom.workflows.calls import Answer, CallError, Event, WorkflowUnavailable
 from greenroom.workflows.usage import ReportedUsage, read_usage
+
+SSE = "text/event-stream"
+STREAMS = frozenset({SSE, "application/x-ndjson", "application/jsonl"})
+"""Content types of streamed answers."""
 
 _DONE = "[DONE]"
 _IGNORED = frozenset(
@@ -32,6 +35,48 @@ _IGNORED = frozenset(
     }
 )
 _IGNORED_FAMILIES = ("reasoning-", "source-", "data-")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame of a stream; lines of JSON have no name."""
+
+    data: str
+    name: str = ""
+
+
+async def read_frames(chunks: AsyncIterable[bytes], content_type: str) -> AsyncIterator[Frame]:
+    """The frames of a stream, including a last one without an end of line."""
+    name, data = "", list[str]()
+    async for line in _lines(chunks):
+        if content_type != SSE:
+            if line.strip():
+                yield Frame(line)
+            continue
+        if not line:
+            if data:
+                yield Frame("\n".join(data), name)
+            name, data = "", []
+        key, _, value = line.removeprefix("\ufeff").partition(":")
+        if key == "data":
+            data.append(value.removeprefix(" "))
+        elif key == "event":
+            name = value.removeprefix(" ")
+
+
+async def _lines(chunks: AsyncIterable[bytes]) -> AsyncIterator[str]:
+    """The lines of a stream, and an empty one at the end."""
+    parts: list[bytes] = []
+    async for chunk in chunks:
+        first, *rest = chunk.split(b"\n")
+        parts.append(first)
+        if rest:
+            lines = [b"".join(parts), *rest]
+            parts = [lines.pop()]
+            for line in lines:
+                yield line.removesuffix(b"\r").decode("utf-8", "replace")
+    yield b"".join(parts).removesuffix(b"\r").decode("utf-8", "replace")
+    yield ""
 
 
 @dataclass
@@ -98,6 +143,12 @@ class StreamedAnswer:
                 return "".join(self._values)
             return _one_or_all(self._values)
         return _one_or_all([*self._messages, *self._values])
+
+    @property
+    def answer(self) -> Answer:
+        """The answer, with usage and ids."""
+        ids: dict[str, Any] = {"session_id": self.session_id, "trace_id": self.trace_id}
+        return Answer(outputs=self.outputs, **self.usage.to_json(), **ids)
 
     # Bare values ------------------------------------------------------------------------------
 

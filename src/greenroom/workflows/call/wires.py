@@ -10,22 +10,12 @@ from typing import Any, Protocol
 
 from greenroom.errors import InputError
 from greenroom.util.json_values import as_dict, as_list
-from greenroom.workflows.calls import Call, CallError
-from greenroom.workflows.usage import ReportedUsage, find_usage
+from greenroom.workflows.calls import Answer, Call, CallError
+from greenroom.workflows.usage import find_usage
 
 _FIRST_ERROR = 400
 _CONFIG = "ag_config"
 """Where Agenta's apps up to SDK 0.95 take their configuration."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reading:
-    """What an answer holds."""
-
-    outputs: Any
-    usage: ReportedUsage = field(default_factory=ReportedUsage)
-    session_id: str | None = None
-    trace_id: str | None = None
 
 
 class Wire(Protocol):
@@ -40,7 +30,7 @@ class Wire(Protocol):
         """What is posted."""
         ...
 
-    def read(self, answer: Any) -> Reading:
+    def read(self, answer: Any) -> Answer:
         """What the JSON of an answer holds; raises a CallError if it reports a failure."""
         ...
 
@@ -66,23 +56,19 @@ class EnvelopeWire:
             body["session_id"] = call.session_id
         return body
 
-    def read(self, answer: Any) -> Reading:
+    def read(self, answer: Any) -> Answer:
         """What is in the envelope, or the bare output that some servers send."""
         envelope = as_dict(answer)
         data, status = as_dict(envelope.get("data")), as_dict(envelope.get("status"))
         if not status and "outputs" not in data:
-            return Reading(outputs=answer, usage=find_usage(answer))
+            return _answer(answer, answer)
         code = status.get("code")
         if isinstance(code, int) and code >= _FIRST_ERROR:
             text, kind = status.get("message") or f"status {code}", status.get("type")
             raise CallError(str(text), status=code, kind=kind if isinstance(kind, str) else "")
         outputs = data.get("outputs")
-        return Reading(
-            outputs=outputs,
-            usage=find_usage(envelope, data, outputs),
-            session_id=_text(envelope.get("session_id")),
-            trace_id=_text(envelope.get("trace_id")),
-        )
+        ids = {"session_id": envelope.get("session_id"), "trace_id": envelope.get("trace_id")}
+        return _answer(outputs, envelope, data, outputs, **ids)
 
 
 @dataclass(frozen=True)
@@ -111,16 +97,13 @@ class PlainWire:
             body["stream"] = True
         return body
 
-    def read(self, answer: Any) -> Reading:
+    def read(self, answer: Any) -> Answer:
         """The output; Agenta's apps up to SDK 0.95 wrap it together with a version."""
         wrapped = as_dict(answer)
         if "data" in wrapped and "version" in wrapped:
-            return Reading(
-                outputs=wrapped["data"],
-                usage=find_usage(wrapped, wrapped["data"]),
-                trace_id=_text(wrapped.get("trace_id")),
-            )
-        return Reading(outputs=answer, usage=find_usage(answer))
+            outputs = wrapped["data"]
+            return _answer(outputs, wrapped, outputs, trace_id=wrapped.get("trace_id"))
+        return _answer(answer, answer)
 
     def _at_the_top(self, name: str) -> bool:
         if self.fields is None:
@@ -162,14 +145,16 @@ class OpenAIWire:
             body["stream_options"] = {"include_usage": True}
         return body
 
-    def read(self, answer: Any) -> Reading:
+    def read(self, answer: Any) -> Answer:
         """The message of the first choice."""
         choices = as_list(as_dict(answer).get("choices"))
         message = as_dict(as_dict(choices[0]).get("message")) if choices else {}
         if not message:
             raise CallError("its answer holds no message")
-        return Reading(outputs=message, usage=find_usage(answer))
+        return _answer(message, answer)
 
 
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
+def _answer(outputs: Any, *places: Any, **ids: Any) -> Answer:
+    """An answer with the usage that one of these places tells, and with the ids that are texts."""
+    known: dict[str, Any] = {k: v for k, v in ids.items() if isinstance(v, str)}
+    return Answer(outputs=outputs, **find_usage(*places).to_json(), **known)

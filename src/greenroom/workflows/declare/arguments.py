@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import Parameter
 from typing import Any, Literal, cast
 
@@ -42,6 +43,8 @@ class Argument:
     positional: bool = False
     adapter: TypeAdapter[Any] | None = None
     """Checks and converts the value; None passes it on as it is."""
+    model: type[BaseModel] | None = None
+    """The model of the parameters; None passes them on as a dictionary."""
 
     @property
     def required(self) -> bool:
@@ -60,14 +63,18 @@ class HandlerArguments:
         """The arguments that take one input each."""
         return tuple(one for one in self.items if one.source == "input")
 
-    def first(self, *sources: Source) -> Argument | None:
-        """The first argument that takes one of these parts of a call."""
-        return next((one for one in self.items if one.source in sources), None)
+    @cached_property
+    def _first(self) -> dict[Source, Argument]:
+        return {one.source: one for one in reversed(self.items)}
+
+    def first(self, source: Source) -> Argument | None:
+        """The first argument that takes this part of a call."""
+        return self._first.get(source)
 
     @property
     def takes_messages(self) -> bool:
         """Whether any argument holds the message history."""
-        return self.first("messages", "inputs", "call", "rest") is not None
+        return not self._first.keys().isdisjoint(("messages", "inputs", "call", "rest"))
 
     @property
     def needs_messages(self) -> bool:
@@ -104,12 +111,9 @@ class HandlerArguments:
                 value = call.inputs.get(argument.name, _ABSENT)
                 return _converted(argument, value, argument.name)
             case "parameters":
-                hint = without_none(argument.hint)
-                model = hint if is_model(hint) else configuration.model
-                wants_mapping = hint is not Any and not is_model(hint)
-                if model is None or wants_mapping:
+                if argument.model is None:
                     return configuration.values(call.parameters)
-                return configuration.validated(call.parameters, model)
+                return configuration.validated(call.parameters, argument.model)
             case "inputs":
                 return self._inputs(argument, call)
             case "session_id":
@@ -195,6 +199,7 @@ def read_arguments(
                 default=parameter.default,
                 positional=parameter.kind is Parameter.POSITIONAL_ONLY,
                 adapter=adapter,
+                model=_model(parameter, parameters_model) if source == "parameters" else None,
             )
         )
     return HandlerArguments(tuple(found))
@@ -214,6 +219,13 @@ def _source(parameter: Parameter, parameters_model: type[BaseModel] | None) -> S
     if item_of(hint) is Message:
         return "messages"
     return "parameters" if is_model(hint) and hint is parameters_model else "input"
+
+
+def _model(
+    parameter: Parameter, parameters_model: type[BaseModel] | None
+) -> type[BaseModel] | None:
+    hint = without_none(parameter.annotation)
+    return hint if is_model(hint) else parameters_model if hint is Any else None
 
 
 def _adapter(parameter: Parameter, source: Source) -> TypeAdapter[Any] | None:

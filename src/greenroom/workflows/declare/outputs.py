@@ -14,6 +14,7 @@ from greenroom.messages import Message, messages_of
 from greenroom.workflows.calls import SERVER_ERROR, CallError
 
 MESSAGE_LINE = 'return {"role": "assistant", "content": ...}'
+PIECE_LINE = 'yield "some text"'
 
 _PLAIN_TYPES = frozenset({str, int, bool, type(None)})
 

@@ -21,8 +21,7 @@ from typing import Any, TypeVar
 from greenroom.messages import is_message, text_of
 from greenroom.util.json_values import as_dict
 from greenroom.workflows.calls import SERVER_ERROR, CallError, Event
-from greenroom.workflows.declare.contract import PIECE_LINE
-from greenroom.workflows.declare.outputs import json_value
+from greenroom.workflows.declare.outputs import PIECE_LINE, json_value
 from greenroom.workflows.usage import ReportedUsage
 
 _Number = TypeVar("_Number", int, float)

@@ -16,6 +16,7 @@ from greenroom.errors import InputError
 from greenroom.workflows.declare.workflow import Workflow
 from greenroom.workflows.serve.agenta_routes import Inspect, Invoke
 from greenroom.workflows.serve.exchange import Exchange
+from greenroom.workflows.serve.headers import CallIds
 from greenroom.workflows.serve.legacy_routes import Run
 from greenroom.workflows.serve.limits import (
     MAX_BODY,
@@ -29,13 +30,7 @@ from greenroom.workflows.serve.openapi import Mounted, document
 from greenroom.workflows.serve.runner import CallRunner, Endpoint
 
 _TAKEN = frozenset({"inspect", "invoke", "run", "test", "health", "v1", "openapi.json"})
-_ANSWER_HEADERS = [
-    "x-ag-version",
-    "x-ag-trace-id",
-    "x-ag-span-id",
-    "x-ag-session-id",
-    "traceparent",
-]
+_ANSWER_HEADERS = [name.decode() for name, _ in CallIds("", "", "").headers]
 
 
 class WorkflowApp(FastAPI):
@@ -44,18 +39,18 @@ class WorkflowApp(FastAPI):
     def __init__(self, mounted: Sequence[Mounted], *, secured: bool, **settings: Any) -> None:
         super().__init__(**settings)
         self.mounted = tuple(mounted)
-        self._described = document(mounted, secured=secured)
+        self._secured = secured
 
     def openapi(self) -> dict[str, Any]:
         """The document: the workflows' operations, and those of added routes."""
-        found = super().openapi()
+        found, own = super().openapi(), document(self.mounted, secured=self._secured)
         components = found.get("components", {})
-        schemas = components.get("schemas", {}) | self._described["components"]["schemas"]
+        schemas = components.get("schemas", {}) | own["components"]["schemas"]
         return {
             **found,
-            **self._described,
-            "paths": {**self._described["paths"], **found.get("paths", {})},
-            "components": {**components, **self._described["components"], "schemas": schemas},
+            **own,
+            "paths": own["paths"] | found.get("paths", {}),
+            "components": components | own["components"] | {"schemas": schemas},
         }
 
 

@@ -70,8 +70,6 @@ class CallRequest:
 
 
 class Flags(BaseModel):
-    """How an envelope is answered."""
-
     stream: StrictBool | None = None
 
 
@@ -169,12 +167,12 @@ def read_body(model: type[Model], body: Mapping[str, Any]) -> Model:
     try:
         return model.model_validate(body)
     except ValidationError as error:
-        raise refused_body(
-            [
-                {"type": one.kind, "loc": list(one.where), "msg": _TEXTS.get(one.kind, one.text)}
-                for one in InvalidCall.of(error, "body").problems
-            ]
-        ) from error
+        problems: list[BodyProblem] = []
+        for one in InvalidCall.of(error, "body").problems:
+            kind = "dict_type" if one.kind == "model_type" else one.kind
+            text = _TEXTS.get(kind, one.text)
+            problems.append({"type": kind, "loc": list(one.where), "msg": text})
+        raise refused_body(problems) from error
 
 
 def refused_body(problems: list[BodyProblem]) -> Refusal:
@@ -189,7 +187,6 @@ def _stream(flags: Flags | None, at_root: bool | None) -> bool | None:
 
 _TEXTS = {
     "dict_type": "This must be an object.",
-    "model_type": "This must be an object.",
     "list_type": "This must be an array.",
     "string_type": "This must be a string.",
     "bool_type": "This must be a boolean.",
@@ -200,16 +197,12 @@ _TEXTS = {
 
 
 class Status(TypedDict):
-    """Success, or what the workflow raised."""
-
     code: int
     message: str
     type: NotRequired[str]
 
 
 class AnswerIds(TypedDict):
-    """Which call this was."""
-
     version: str
     session_id: str
     trace_id: TraceId
@@ -217,8 +210,6 @@ class AnswerIds(TypedDict):
 
 
 class AnswerData(TypedDict):
-    """What a workflow returned."""
-
     outputs: Any
 
 
@@ -248,48 +239,34 @@ class LegacyAnswer(TypedDict):
 
 
 class LegacyError(TypedDict):
-    """The message and the type of an error."""
-
     message: str
     type: str
 
 
 class LegacyFailure(TypedDict):
-    """What the workflow raised, as `/run` and `/test` tell it."""
-
     detail: LegacyError
 
 
 class Refused(TypedDict):
-    """Why a request was refused."""
-
     detail: str
 
 
 class NotAcceptable(Refused):
-    """Why no form of the answer is acceptable."""
-
     requested: str
     supported: list[str]
 
 
 class BodyProblem(TypedDict):
-    """One problem of a body: its kind, its place, its text."""
-
     type: str
     loc: list[str | int]
     msg: str
 
 
 class BodyProblems(TypedDict):
-    """What is wrong with a body."""
-
     detail: list[BodyProblem]
 
 
 class OpenAIErrorFields(TypedDict):
-    """The fields of an error."""
-
     message: str
     type: str
     param: None
@@ -297,14 +274,10 @@ class OpenAIErrorFields(TypedDict):
 
 
 class OpenAIError(TypedDict):
-    """An error as OpenAI's clients read it."""
-
     error: OpenAIErrorFields
 
 
 class Choice(TypedDict):
-    """The one answer of a completion."""
-
     index: int
     message: Message
     finish_reason: Literal["stop", "tool_calls"]
@@ -323,8 +296,6 @@ class ChatCompletion(TypedDict):
 
 
 class OpenAIModel(TypedDict):
-    """A chat workflow as a model."""
-
     id: str
     object: Literal["model"]
     created: int
@@ -332,15 +303,11 @@ class OpenAIModel(TypedDict):
 
 
 class Models(TypedDict):
-    """The chat workflows as models."""
-
     object: Literal["list"]
     data: list[OpenAIModel]
 
 
 class Revision(TypedDict):
-    """A workflow's name, schemas and parameters."""
-
     name: str
     slug: str
     description: str
@@ -348,8 +315,6 @@ class Revision(TypedDict):
 
 
 class Inspection(TypedDict):
-    """What a workflow is."""
-
     version: str
     revision: Revision
     request: Json
@@ -357,6 +322,4 @@ class Inspection(TypedDict):
 
 
 class Health(TypedDict):
-    """Whether the server runs."""
-
     status: Literal["ok"]

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from greenroom.messages import text_of
 from greenroom.util.json_values import as_dict
 from greenroom.workflows.calls import Answer, CallError, Event
-from greenroom.workflows.serve.exchange import encode
+from greenroom.workflows.serve.exchange import encode, sse
 from greenroom.workflows.serve.headers import CallIds
 from greenroom.workflows.serve.runner import error_text
 from greenroom.workflows.serve.tool_calls import called_tools
@@ -26,20 +26,18 @@ class EventWriter:
 
     def __init__(self, form: Literal["sse", "ndjson"], ids: CallIds) -> None:
         self.content_type = b"text/event-stream" if form == "sse" else b"application/x-ndjson"
-        self._frame = _sse if form == "sse" else _line
+        self._frame = sse if form == "sse" else _line
         self._ids = {"session_id": ids.session_id, "trace_id": ids.trace_id}
         self._messages = 0
         self._open = False
         self._anything = False
 
     def frames(self, event: Event) -> bytes:
-        """An event on the wire."""
         written = list(self._events(event))
         self._anything = self._anything or bool(written)
         return self._framed(written)
 
     def failed(self, error: CallError) -> bytes:
-        """The error and the end of the stream."""
         written: list[Written] = [
             ("error", {"message": error_text(error), "type": error.kind}),
             ("done", {"stopReason": "error", **self._ids}),
@@ -104,10 +102,6 @@ class EventWriter:
     @property
     def _id(self) -> str:
         return f"msg-{self._messages}"
-
-
-def _sse(value: Any) -> bytes:
-    return b"data: " + encode(value) + b"\n\n"
 
 
 def _line(value: Any) -> bytes:

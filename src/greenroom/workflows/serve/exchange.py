@@ -144,6 +144,11 @@ def encode(value: Any) -> bytes:
         return json.dumps(value, separators=(",", ":")).encode()
 
 
+def sse(value: Any) -> bytes:
+    """JSON as a server-sent event."""
+    return b"data: " + encode(value) + b"\n\n"
+
+
 def _is_deep(value: Any) -> bool:
     level: list[Any] = [value]
     for _ in range(MAX_LEVELS):

@@ -19,7 +19,7 @@ from greenroom.workflows.serve.bodies import (
     OpenAIError,
     read_body,
 )
-from greenroom.workflows.serve.exchange import Exchange, Refusal, encode
+from greenroom.workflows.serve.exchange import Exchange, Refusal, sse
 from greenroom.workflows.serve.headers import call_ids
 from greenroom.workflows.serve.runner import CallRunner, error_status, error_text
 from greenroom.workflows.serve.tool_calls import tool_calls_of
@@ -150,7 +150,6 @@ class ChunkWriter:
         self._said = False
 
     def frames(self, event: Event) -> bytes:
-        """An event on the wire."""
         match event.kind:
             case "delta":
                 return self._text(event.text)
@@ -162,8 +161,7 @@ class ChunkWriter:
                 return b""  # the workflow runs its own tools
 
     def failed(self, error: CallError) -> bytes:
-        """The error and the end of the stream."""
-        return _frame(_error(error_text(error), error.kind or "server_error")) + _DONE
+        return sse(_error(error_text(error), error.kind or "server_error")) + _DONE
 
     def _text(self, text: str) -> bytes:
         if not text:
@@ -186,14 +184,14 @@ class ChunkWriter:
             frames.append(self._delta({"tool_calls": [{"index": index, **call}]}))
         frames.append(self._delta({}, _finish_reason(message)))
         if self._usage:
-            frames.append(_frame(self._head.usage_chunk(answer)))
+            frames.append(sse(self._head.usage_chunk(answer)))
         return b"".join([*frames, _DONE])
 
     def _delta(self, delta: Json, finish_reason: str | None = None) -> bytes:
         if not self._begun:
             self._begun = True
             delta = {"role": "assistant"} | delta
-        return _frame(self._head.chunk(delta, finish_reason))
+        return sse(self._head.chunk(delta, finish_reason))
 
 
 def as_one_message(messages: list[Json]) -> Json:
@@ -229,7 +227,3 @@ def _finish_reason(message: Json) -> Literal["stop", "tool_calls"]:
 
 def _error(message: str, kind: str, code: str | None = None) -> OpenAIError:
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
-
-
-def _frame(value: Json | OpenAIError) -> bytes:
-    return b"data: " + encode(value) + b"\n\n"

@@ -256,56 +256,54 @@ def _paths(mounted: Mounted, schemas: BodySchemas) -> dict[str, Any]:
     about: dict[str, Any] = {"tags": [workflow.slug]}
     if workflow.flags:
         about["x-agenta"] = {"flags": dict(workflow.flags)}
-    inspect = about | {
-        "summary": f"What {workflow.name} is: flags, schemas, parameters.",
-        "responses": _responses(_reference(bodies.Inspection), "401", "403", "413", "422"),
-    }
-    failure = _reference(bodies.LegacyFailure)
-    legacy = about | {
-        "summary": f"Call {workflow.name}, as Agenta's tools did up to 0.95.",
-        "requestBody": _body(schemas.legacy()),
-        "responses": _responses(
-            schemas.legacy_answer(), "401", "403", "413", "422", "503", failure=failure
-        ),
-    }
-    empty = _body({"type": "object"}, required=False)
+
+    def inspect(name: str, body: Schema | None = None) -> dict[str, Any]:
+        summary = f"What {workflow.name} is: flags, schemas, parameters."
+        errors, answer = ("401", "403", "413", "422"), _reference(bodies.Inspection)
+        return about | _operation(name, prefix, summary, answer, errors, body=body)
+
+    def legacy(name: str) -> dict[str, Any]:
+        return about | _operation(
+            name,
+            prefix,
+            f"Call {workflow.name}, as Agenta's tools did up to 0.95.",
+            schemas.legacy_answer(),
+            _CALL_ERRORS,
+            body=_body(schemas.legacy()),
+            failure=_reference(bodies.LegacyFailure),
+        )
+
+    empty = _body({"type": "object"}) | {"required": False}
     return {
-        f"{prefix}/inspect": {
-            "get": inspect | {"operationId": _id("get-inspect", prefix)},
-            "post": inspect | {"operationId": _id("inspect", prefix), "requestBody": empty},
-        },
+        f"{prefix}/inspect": {"get": inspect("get-inspect"), "post": inspect("inspect", empty)},
         f"{prefix}/invoke": {"post": about | _invoke(workflow, prefix, schemas)},
-        f"{prefix}/run": {"post": legacy | {"operationId": _id("run", prefix)}},
-        f"{prefix}/test": {"post": legacy | {"operationId": _id("test", prefix)}},
+        f"{prefix}/run": {"post": legacy("run")},
+        f"{prefix}/test": {"post": legacy("test")},
     }
 
 
 def _invoke(workflow: Workflow, prefix: str, schemas: BodySchemas) -> dict[str, Any]:
-    answers = _responses(
+    found = _operation(
+        "invoke",
+        prefix,
+        f"Call {workflow.name}.",
         {"anyOf": [schemas.answer(), schemas.outputs]},
-        *("401", "403", "406", "413", "422", "503"),
+        ("406", *_CALL_ERRORS),
+        body=_body({"anyOf": [schemas.envelope(), schemas.plain()]}),
         failure=_reference(bodies.Failure),
     )
-    answers["200"]["content"] |= {
+    found["responses"]["200"]["content"] |= {
         _SSE: {"example": f"data: {_EVENT}\n\n"},
         "application/x-ndjson": {"example": f"{_EVENT}\n"},
     }
-    return {
-        "operationId": _id("invoke", prefix),
-        "summary": f"Call {workflow.name}.",
-        "description": workflow.description,
-        "parameters": [
-            {
-                "name": "x-ag-messages-format",
-                "in": "header",
-                "required": False,
-                "description": "`vercel` for the Vercel AI SDK's messages and stream.",
-                "schema": {"type": "string", "enum": ["agenta", "vercel"]},
-            }
-        ],
-        "requestBody": _body({"anyOf": [schemas.envelope(), schemas.plain()]}),
-        "responses": answers,
+    header = {
+        "name": "x-ag-messages-format",
+        "in": "header",
+        "required": False,
+        "description": "`vercel` for the Vercel AI SDK's messages and stream.",
+        "schema": {"type": "string", "enum": ["agenta", "vercel"]},
     }
+    return found | {"description": workflow.description, "parameters": [header]}
 
 
 def _completion(mounted: Mounted | None) -> dict[str, Any]:
@@ -315,55 +313,60 @@ def _completion(mounted: Mounted | None) -> dict[str, Any]:
         body = _filled(bodies.CompletionBody, own, required=["model", MESSAGES])
     else:
         body = BodySchemas(mounted.workflow).completion()
-    answers = _responses(_reference(bodies.ChatCompletion))
+    found = _operation(
+        "chat-completions",
+        mounted.prefix if mounted else "",
+        "Call a chat workflow as a model, as OpenAI's clients do.",
+        _reference(bodies.ChatCompletion),
+        ("401", "403"),
+        body=_body(body),
+    )
+    error, answers = _reference(bodies.OpenAIError), found["responses"]
     answers["200"]["content"][_SSE] = {"example": f"data: {_CHUNK}\n\ndata: [DONE]\n\n"}
-    error = _reference(bodies.OpenAIError)
     answers |= {status: _described(text, error) for status, text in _OPENAI_ERRORS.items()}
-    answers |= {status: _ERRORS[status] for status in ("401", "403")}
-    return {
-        "operationId": _id("chat-completions", mounted.prefix if mounted else ""),
-        "summary": "Call a chat workflow as a model, as OpenAI's clients do.",
-        "requestBody": _body(body),
-        "responses": answers,
-    }
+    return found
 
 
 def _models(prefix: str) -> dict[str, Any]:
-    return {
-        "operationId": _id("models", prefix),
-        "summary": "The chat workflows, as models.",
-        "responses": _responses(_reference(bodies.Models), "401"),
-    }
+    answer = _reference(bodies.Models)
+    return _operation("models", prefix, "The chat workflows, as models.", answer, ("401",))
 
 
 def _health() -> dict[str, Any]:
-    return {
-        "operationId": "health",
-        "summary": "Whether the server runs.",
-        "security": [],
-        "responses": _responses(_reference(bodies.Health)),
-    }
+    answer = _reference(bodies.Health)
+    return _operation("health", "", "Whether the server runs.", answer) | {"security": []}
 
 
-def _body(schema: Schema, *, required: bool = True) -> dict[str, Any]:
-    return {"required": required, "content": {_JSON: {"schema": schema}}}
-
-
-def _responses(schema: Schema, *errors: str, failure: Schema | None = None) -> dict[str, Any]:
-    found = {"200": _described("The answer.", schema)} | {one: _ERRORS[one] for one in errors}
+def _operation(
+    name: str,
+    prefix: str,
+    summary: str,
+    answer: Schema,
+    errors: Iterable[str] = (),
+    *,
+    body: Schema | None = None,
+    failure: Schema | None = None,
+) -> dict[str, Any]:
+    responses = {"200": _described("The answer.", answer)} | {one: _ERRORS[one] for one in errors}
     if failure is not None:
-        found["500"] = _described("The workflow failed.", failure)
-    return found
+        responses["500"] = _described("The workflow failed.", failure)
+    found = {
+        "operationId": f"{name}{prefix.replace('/', '-')}",
+        "summary": summary,
+        "responses": responses,
+    }
+    return found if body is None else found | {"requestBody": body}
+
+
+def _body(schema: Schema) -> Schema:
+    return {"required": True, "content": {_JSON: {"schema": schema}}}
 
 
 def _described(description: str, schema: Schema) -> dict[str, Any]:
     return {"description": description, "content": {_JSON: {"schema": schema}}}
 
 
-def _id(name: str, prefix: str) -> str:
-    return f"{name}{prefix.replace('/', '-')}"
-
-
+_CALL_ERRORS = ("401", "403", "413", "422", "503")
 _ERRORS: dict[str, dict[str, Any]] = {
     "401": _described("The token is missing or wrong.", _reference(bodies.Refused)),
     "403": _described("Pages of this origin may not call.", _reference(bodies.Refused)),

@@ -1,16 +1,23 @@
-"""Having a server run: beside a program, or on its own until it is stopped."""
+"""Running a server: beside a program, or until it is stopped."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
 import socket
-import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import Any
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
+from importlib.util import find_spec
 
+import anyio
 import uvicorn
+from anyio.from_thread import start_blocking_portal
 from fastapi import FastAPI
 
 from greenroom.errors import InputError
@@ -18,10 +25,11 @@ from greenroom.util.hosts import LOOPBACK, address_of
 
 _BACKLOG = 2048
 _SECONDS_TO_END = 3
+_LOOP = {"use_uvloop": find_spec("uvloop") is not None}  # there is none for Windows
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server without its signal handlers: who starts it also ends it."""
+    """uvicorn's server without its signal handlers."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -38,7 +46,7 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def served(app: FastAPI, *, host: str = LOOPBACK, port: int = 0) -> AsyncGenerator[str]:
-    """Serve for as long as the block runs: gives the address; port 0 takes any that is free."""
+    """Serve while the block runs; gives the address. Port 0 takes any free port."""
     listening = _listening(host, port)
     address = address_of(host, int(listening.getsockname()[1]))
     config = uvicorn.Config(
@@ -67,39 +75,12 @@ async def served(app: FastAPI, *, host: str = LOOPBACK, port: int = 0) -> AsyncG
 
 @contextmanager
 def running_app(app: FastAPI, *, host: str = LOOPBACK, port: int = 0) -> Generator[str]:
-    """The same from plain code: the server has a thread of its own."""
-    started = threading.Event()
-    outcome: list[str | BaseException] = []
-    ending: list[Callable[[], object]] = []
-
-    async def serve() -> None:
-        end, loop = asyncio.Event(), asyncio.get_running_loop()
-        async with served(app, host=host, port=port) as address:
-            ending.append(lambda: loop.call_soon_threadsafe(end.set))
-            outcome.append(address)
-            started.set()
-            await end.wait()
-
-    def run() -> None:
-        try:
-            _run(serve)
-        except BaseException as error:  # whatever it is, the caller is told
-            outcome.append(error)
-        finally:
-            started.set()
-
-    thread = threading.Thread(target=run, name="workflow-server", daemon=True)
-    thread.start()
-    started.wait()
-    address = outcome[0]
-    if isinstance(address, BaseException):
-        thread.join()
-        raise address
-    try:
+    """The same from plain code: the server runs in a thread of its own."""
+    with (
+        start_blocking_portal(backend_options=_LOOP) as portal,
+        portal.wrap_async_context_manager(served(app, host=host, port=port)) as address,
+    ):
         yield address
-    finally:
-        ending[0]()
-        thread.join()
 
 
 def serve_until_stopped(
@@ -108,36 +89,20 @@ def serve_until_stopped(
     host: str,
     port: int,
     announce: Callable[[str], object],
-    close: Callable[[], Awaitable[object]] | None = None,
+    within: AbstractAsyncContextManager[object] | None = None,
 ) -> None:
-    """Serve until Ctrl-C or SIGTERM; `announce` is told the address, `close` ends what is open."""
+    """Serve until Ctrl-C or SIGTERM, within a context; `announce` gets the address."""
 
     async def serve() -> None:
         end, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
-            with suppress(NotImplementedError):  # not on Windows, where Ctrl-C raises instead
+            with suppress(NotImplementedError):  # Windows has no signal handlers: Ctrl-C raises
                 loop.add_signal_handler(number, end.set)
-        try:
-            async with served(app, host=host, port=port) as address:
-                announce(address)
-                await end.wait()
-        finally:
-            if close is not None:
-                await close()
+        async with within or nullcontext(), served(app, host=host, port=port) as address:
+            announce(address)
+            await end.wait()
 
-    _run(serve)
-
-
-def _run(main: Callable[[], Awaitable[Any]]) -> None:
-    async def run() -> None:
-        await main()
-
-    try:
-        from uvloop import new_event_loop
-    except ImportError:  # it does not exist for Windows
-        new_event_loop = None
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(run())
+    anyio.run(serve, backend_options=_LOOP)
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -150,7 +115,7 @@ def _listening(host: str, port: int) -> socket.socket:
         listening.close()
         raise InputError(
             f"Port {port} of {host} cannot be used ({error.strerror or error}): pass another "
-            "--port, or 0 for any that is free."
+            "--port, or 0 for any free one."
         ) from error
     listening.setblocking(False)
     return listening

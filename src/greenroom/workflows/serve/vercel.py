@@ -9,7 +9,7 @@ from uuid import uuid4
 from greenroom.messages import text_of
 from greenroom.util.json_values import as_dict, as_list
 from greenroom.workflows.calls import Answer, CallError, Event
-from greenroom.workflows.serve.exchange import Headers, encode
+from greenroom.workflows.serve.exchange import Headers, encode, sse
 from greenroom.workflows.serve.headers import MESSAGES_FORMAT, VERCEL, CallIds
 from greenroom.workflows.serve.runner import error_text
 from greenroom.workflows.serve.tool_calls import called_tools
@@ -40,12 +40,10 @@ class VercelWriter:
         self._tools: set[str] = set()
 
     def frames(self, event: Event) -> bytes:
-        """An event on the wire."""
         parts = list(self._parts(event))
         return self._written(parts) + (_DONE if event.kind == "end" else b"")
 
     def failed(self, error: CallError) -> bytes:
-        """The error and the end of the stream."""
         parts = [
             *self._end_text(),
             {"type": "error", "errorText": error_text(error)},
@@ -60,7 +58,7 @@ class VercelWriter:
             metadata = {"sessionId": self._ids.session_id}
             start = {"type": "start", "messageId": f"msg-{uuid4().hex}"}
             parts = [start | {"messageMetadata": metadata}, {"type": "start-step"}, *parts]
-        return b"".join(b"data: " + encode(part) + b"\n\n" for part in parts)
+        return b"".join(map(sse, parts))
 
     def _parts(self, event: Event) -> Iterator[Part]:
         match event.kind:

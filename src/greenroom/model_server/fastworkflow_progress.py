@@ -1,7 +1,7 @@
-"""How far FastWorkflow's agent has got with a task, told from the form it is asked with.
+"""The progress of FastWorkflow's agent in a task, read from the form of its request.
 
-What was done stands in the agent's trajectory and in the summaries of earlier turns, which the
-script writes itself.
+The agent's trajectory and the summaries of earlier turns say what is done. The script writes those
+summaries itself.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, Final, cast
 import orjson
 
 from greenroom.domains.actions import RESPOND, Action
-from greenroom.model_server.commands import exact_command, is_loose, loose_command
 from greenroom.model_server.dspy_forms import Form, json_object
-from greenroom.model_server.plans import deed
+from greenroom.model_server.fastworkflow_commands import exact_command, is_loose, loose_command
+from greenroom.model_server.plans import action_key
 
 EXECUTE: Final = "execute_workflow_query"
 ASK: Final = "ask_user"
@@ -31,12 +31,12 @@ _NOT_UNDERSTOOD = re.compile(
     "PARAMETER EXTRACTION ERROR|Intent clarification needs the user|Ambiguous intent error"
     "|couldn't determine which available command|Terminate immediately!"
 )
-"""How FastWorkflow says that it did not carry out what it was asked in words."""
+"""How FastWorkflow says that it did not carry out a command in words."""
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
-    """A tool that the agent used, and what came of it."""
+class ToolUse:
+    """A tool that the agent used, and its observation."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -49,11 +49,11 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Scene:
-    """An agent's plan, and what has become of it so far."""
+class Progress:
+    """An agent's planned actions, and what it did so far."""
 
     actions: tuple[Action, ...]
-    uses: tuple[Use, ...]
+    uses: tuple[ToolUse, ...]
     history: str = ""
     """What the agent is told of earlier turns."""
     commands: str = ""
@@ -63,25 +63,25 @@ class Scene:
 
     @cached_property
     def left(self) -> tuple[Action, ...]:
-        """What is still to be done, in order."""
+        """The actions that are still to do, in order."""
         left = [action for action in self.actions if self.can_do(action)]
         for turn in self.earlier_turns:
             _drop_first(left, [_was_said(action, turn) for action in left])
         for command in self._commands_given:
             _drop_first(left, [command in _wordings(action) for action in left])
         for use in self.uses:
-            used = deed(use.tool, use.arguments)
-            _drop_first(left, [deed(action.name, action.kwargs) == used for action in left])
+            used = action_key(use.tool, use.arguments)
+            _drop_first(left, [action_key(action.name, action.kwargs) == used for action in left])
         return tuple(left)
 
     @property
     def next(self) -> Action | None:
-        """What is to be done now; None if that is to say something, or nothing is left."""
+        """The next tool call; None if the agent speaks next or is done."""
         return self.left[0] if self.left and not _speaks(self.left[0]) else None
 
     @property
     def words(self) -> str | None:
-        """What is to be said now: the next thing planned, or the last once again."""
+        """What the agent says next: the planned text, or the last one again."""
         if self.next:
             return None
         planned = [*self.left[:1], *filter(_speaks, reversed(self.actions))]
@@ -94,11 +94,11 @@ class Scene:
 
     @property
     def has_asked(self) -> bool:
-        """Whether the agent has asked the user something before it answered."""
+        """Whether the agent asked the user a question before its answer."""
         return _ASKED in self.history or any(use.tool == ASK for use in self.uses)
 
     def can_do(self, action: Action) -> bool:
-        """Whether the agent has a command for an action: not every workflow has one to think."""
+        """Whether the agent has a command for an action; some workflows have none for `think`."""
         if _speaks(action) or not self.by_command:
             return True
         if not self.commands:
@@ -107,7 +107,7 @@ class Scene:
         return re.search(listed, self.commands, re.MULTILINE) is not None
 
     def has_given(self, command: str) -> bool:
-        """Whether a command was ever given, whatever came of it."""
+        """Whether a command was given, with any result."""
         return command in self._told or any(use.command == command for use in self.uses)
 
     @property
@@ -123,11 +123,11 @@ class Scene:
                 yield use.command
 
 
-def read_scene(form: Form, given: Mapping[str, str], actions: tuple[Action, ...]) -> Scene:
-    """The scene that a form describes."""
+def read_progress(form: Form, given: Mapping[str, str], actions: tuple[Action, ...]) -> Progress:
+    """The progress that a form describes."""
     told = ("user_query", "user_response", "previous_turn_summaries")
     tools = form.wanted.get("next_tool_name")
-    return Scene(
+    return Progress(
         actions=actions,
         uses=tuple(_uses(given)),
         history="\n".join(given[name] for name in told if name in given),
@@ -137,7 +137,7 @@ def read_scene(form: Form, given: Mapping[str, str], actions: tuple[Action, ...]
 
 
 def all_given(form: Form) -> dict[str, str]:
-    """What a form gives, with the fields of the agent's that are packed into one of its own."""
+    """The given fields of a form, with the agent's fields that one of them packs as JSON."""
     given = dict(form.given)
     for packed in ("agent_inputs", "agent_trajectory"):
         for name, value in json_object(given.get(packed, "")).items():
@@ -146,7 +146,7 @@ def all_given(form: Form) -> dict[str, str]:
 
 
 def summary_of(said: str, records: str, answer: str) -> str:
-    """A turn in words, from which `Scene` can tell what was done in it."""
+    """The summary of a turn, in a form that `Progress` reads back."""
     lines = [_SAID + said]
     for record in _records(records):
         command, question = record.get("command"), record.get("agent_query")
@@ -158,7 +158,7 @@ def summary_of(said: str, records: str, answer: str) -> str:
 
 
 def _was_understood(command: str, observation: str) -> bool:
-    """Whether a command counts as given; one by its exact name does, even if it was turned down."""
+    """Whether a command counts as given; one by its exact name does, even if it was refused."""
     return not is_loose(command) or not _NOT_UNDERSTOOD.search(observation)
 
 
@@ -167,7 +167,7 @@ def _wordings(action: Action) -> tuple[str, str]:
 
 
 def _was_said(action: Action, turn: str) -> bool:
-    """Whether words were said in a turn; one in which nothing was done is told without them."""
+    """Whether the text was said in a turn; a summary without actions leaves it out."""
     if not _speaks(action):
         return False
     return _ANSWERED not in turn or f"{_ANSWERED}{action.kwargs['content']}" in turn
@@ -177,12 +177,12 @@ def _speaks(action: Action) -> bool:
     return action.name == RESPOND
 
 
-def _uses(given: Mapping[str, str]) -> Iterator[Use]:
+def _uses(given: Mapping[str, str]) -> Iterator[ToolUse]:
     for name, tool in given.items():
         number = name.removeprefix("tool_name_")
         if number != name:
             arguments = json_object(given.get(f"tool_args_{number}", ""))
-            yield Use(tool, arguments, given.get(f"observation_{number}", ""))
+            yield ToolUse(tool, arguments, given.get(f"observation_{number}", ""))
 
 
 def _records(text: str) -> Iterator[dict[str, Any]]:

@@ -10,8 +10,8 @@ import pytest
 from greenroom.domains.actions import Action
 from greenroom.domains.tasks import Task
 from greenroom.model_server import RunningServer, running_server
-from greenroom.model_server.commands import UNKNOWN_COMMAND
-from greenroom.model_server.fastworkflow_parts import UNFINISHED
+from greenroom.model_server.fastworkflow_commands import UNKNOWN_COMMAND
+from greenroom.model_server.fastworkflow_roles import UNFINISHED
 from tests.domains.small import small_domain
 from tests.model_server.forms import (
     COMMANDS,

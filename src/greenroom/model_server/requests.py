@@ -1,4 +1,4 @@
-"""What a chat-completion request asks, read once and checked."""
+"""Parse and check chat-completion requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ChatMessage = dict[str, Any]
 
 
 class BadRequest(GreenroomError):
-    """A request that gets no answer; the text says what is wrong with it."""
+    """An invalid request; the text says what is wrong with it."""
 
     def __init__(self, message: str, *, code: str = "invalid_request", status: int = 400) -> None:
         super().__init__(message)
@@ -24,17 +24,17 @@ class BadRequest(GreenroomError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """One request: everything here shapes the answer."""
+class ChatRequest:
+    """One chat-completion request: the fields that shape the answer."""
 
     model: str
     messages: list[ChatMessage]
     tools: list[dict[str, Any]]
     schema: dict[str, Any] | None
-    """What JSON answer is wanted, if one is; empty where any JSON object will do."""
+    """The JSON schema that the answer must fit, if any; empty for any JSON object."""
     stream: bool
     include_usage: bool
-    """Ends a stream with what it took."""
+    """End a stream with its token usage."""
     seed: int | None
     max_tokens: int | None
     stop: tuple[str, ...]
@@ -43,17 +43,17 @@ class Asked:
 
     @property
     def system(self) -> str:
-        """The words of the system messages."""
+        """The text of the system messages."""
         texts = [text_of(m) for m in self.messages if m["role"] in ("system", "developer")]
         return "\n".join(texts)
 
     def said_by(self, role: str) -> list[str]:
-        """The words of every message of a role, in order."""
+        """The text of every message of a role, in order."""
         return [text_of(message) for message in self.messages if message["role"] == role]
 
 
 def text_of(message: ChatMessage) -> str:
-    """The words of a message: its text, or its text parts joined."""
+    """The text of a message: its content, or its text parts joined."""
     content: Any = message.get("content")
     if isinstance(content, str):
         return content
@@ -67,8 +67,8 @@ def _is_text(part: Any) -> bool:
     return isinstance(part, dict) and isinstance(cast("ChatMessage", part).get("text"), str)
 
 
-def read_request(body: bytes) -> Asked:
-    """The request in a body; raises BadRequest where it cannot be understood."""
+def read_request(body: bytes) -> ChatRequest:
+    """Parse a request body; raise BadRequest if it is invalid."""
     try:
         value: Any = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -78,7 +78,7 @@ def read_request(body: bytes) -> Asked:
     given = cast("dict[str, Any]", value)
     options = given.get("stream_options")
     messages, tools = _messages(given.get("messages")), _tools(given)
-    return Asked(
+    return ChatRequest(
         model=_model(given.get("model")),
         messages=messages,
         tools=tools,
@@ -96,8 +96,8 @@ def read_request(body: bytes) -> Asked:
 def _json(value: Any) -> bytes:
     try:
         return orjson.dumps(value)
-    except orjson.JSONEncodeError as error:  # what was read as JSON can only be nested too deeply
-        raise BadRequest(f"The request cannot be written down again: {error}.") from error
+    except orjson.JSONEncodeError as error:  # parsed JSON fails here only if nested too deeply
+        raise BadRequest(f"The request is nested too deeply: {error}.") from error
 
 
 def _model(value: Any) -> str:
@@ -136,7 +136,7 @@ def _schema(value: Any) -> dict[str, Any] | None:
     named: Any = wanted.get("json_schema")
     schema: Any = cast("dict[str, Any]", named).get("schema") if isinstance(named, dict) else None
     if not isinstance(schema, dict):
-        raise BadRequest("response_format names a json_schema but brings no schema.")
+        raise BadRequest("response_format has the type json_schema but no schema.")
     problem = _schema_problem(_json(schema))
     if problem is not None:
         raise BadRequest(f"The schema in response_format is not valid: {problem}.")

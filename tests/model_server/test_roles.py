@@ -9,8 +9,9 @@ from jsonschema import Draft202012Validator
 from greenroom.domains.actions import STOP
 from greenroom.domains.tasks import Task
 from greenroom.model_server import RunningServer, running_server
+from greenroom.model_server.plans import GO_AHEAD
+from greenroom.model_server.roles import GREETING
 from greenroom.model_server.schemas import action_places, minimal_instance
-from greenroom.model_server.words import GO_AHEAD, GREETING
 from tests.domains.small import TASKS, small_domain
 from tests.model_server.playing import ACT, action_format
 from tests.model_server.wire import INSTRUCTION, OPENING, ask, said

@@ -1,7 +1,7 @@
-"""What chance does to requests: how long they take, and which of them go wrong.
+"""Random latencies and faults of requests.
 
-Every draw is a function of the seed, the request's bytes and how often it was sent before: the same
-requests meet the same fate in whatever order they come, and a retry draws anew.
+Every draw is a function of the seed, the request's bytes and how often it was sent before. The same
+requests get the same faults in any order, and a retry draws again.
 """
 
 from __future__ import annotations
@@ -25,39 +25,41 @@ FAULTS: Final = (
     "empty",
     "no-choices",
 )
-"""Everything that can go wrong with an answer."""
+"""The faults that an answer can have."""
 
 ACTION_FAULTS: Final = ("wrong-tool", "bad-arguments")
-"""These need an action to go wrong with."""
+"""Faults that apply only to answers that call a tool."""
 
 _REMEMBERED = 500_000
 _NUMBER = r"(\d+\.?\d*|\.\d+)"
-_SPAN = re.compile(rf"{_NUMBER}(ms|s)?(?:-{_NUMBER}(ms|s)?)?", re.ASCII)
+_TIME_RANGE = re.compile(rf"{_NUMBER}(ms|s)?(?:-{_NUMBER}(ms|s)?)?", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Span:
+class TimeRange:
     """A time in seconds, or a range to draw one from."""
 
     least: float = 0.0
     most: float = 0.0
 
     def at(self, share: float) -> float:
-        """The time that lies this far into the range."""
+        """The time at this share of the range."""
         return self.least + (self.most - self.least) * share
 
 
-def parse_span(text: str) -> Span:
-    """A time or a range of times; a number without a unit is seconds.
+def parse_time_range(text: str) -> TimeRange:
+    """Parse a time or a range of times; a number without a unit is seconds.
 
-    >>> parse_span("50ms"), parse_span("20ms-0.2s"), parse_span("20-200ms")
-    (Span(least=0.05, most=0.05), Span(least=0.02, most=0.2), Span(least=0.02, most=0.2))
+    >>> parse_time_range("50ms")
+    TimeRange(least=0.05, most=0.05)
+    >>> parse_time_range("20-200ms") == parse_time_range("20ms-0.2s")
+    True
     """
-    match = _SPAN.fullmatch(text.strip())
+    match = _TIME_RANGE.fullmatch(text.strip())
     if match is not None:
         least, unit, most, last_unit = match.groups()
         first = _seconds(least, unit or last_unit)
-        span = Span(first, first if most is None else _seconds(most, last_unit or unit))
+        span = TimeRange(first, first if most is None else _seconds(most, last_unit or unit))
         if span.least <= span.most:
             return span
     raise InputError(f"A time is 50ms, 0.5s or a range such as 20ms-200ms, not '{text}'.")
@@ -68,14 +70,14 @@ def _seconds(number: str, unit: str | None) -> float:
 
 
 def parse_faults(text: str) -> tuple[str, ...]:
-    """The kinds of faults in a list such as "429,500"."""
+    """Parse a list of fault kinds such as "429,500"."""
     kinds = tuple(word for word in re.split(r"[,\s]+", text) if word)
     check_faults(kinds)
     return kinds
 
 
 def check_faults(kinds: tuple[str, ...]) -> None:
-    """Raise InputError unless there are such faults."""
+    """Raise InputError for unknown faults."""
     if not kinds:
         raise InputError(f"Name at least one fault: {', '.join(FAULTS)}.")
     for kind in kinds:
@@ -85,7 +87,7 @@ def check_faults(kinds: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A request's fate: independent numbers from 0 up to 1."""
+    """The random numbers of one request: independent, from 0 up to 1."""
 
     happens: float
     kind: float
@@ -93,15 +95,15 @@ class Draw:
     wait: float
 
 
-class Chance:
-    """Draws for requests, one after the other."""
+class RequestSampler:
+    """Draws random numbers for requests."""
 
     def __init__(self, seed: int) -> None:
         self._seed = str(seed).encode()
         self._times: dict[bytes, int] = {}
 
     def draw(self, body: bytes) -> Draw:
-        """The fate of a request."""
+        """The random numbers of a request."""
         request = blake2b(body, digest_size=16).digest()
         if len(self._times) >= _REMEMBERED:
             self._times.clear()

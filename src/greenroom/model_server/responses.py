@@ -1,4 +1,4 @@
-"""Answers as they go over the wire: chat completions, whole and in pieces, and errors."""
+"""Response bodies: chat completions, whole or streamed, and errors."""
 
 from __future__ import annotations
 
@@ -9,30 +9,32 @@ from typing import Any, Final
 import orjson
 
 from greenroom.model_server.actions import Reply
-from greenroom.model_server.asking import Asked
+from greenroom.model_server.requests import ChatRequest
 
 PIECE: Final = 24
-"""Characters of a streamed piece."""
+"""Characters per streamed piece."""
 
 END: Final = b"data: [DONE]\n\n"
 
 
-class Completion:
-    """A reply with all that a client is told beside it."""
+class ChatResponse:
+    """A reply with its id, model and token usage."""
 
-    def __init__(self, number: int, asked: Asked, reply: Reply, *, choices: bool = True) -> None:
+    def __init__(
+        self, number: int, request: ChatRequest, reply: Reply, *, choices: bool = True
+    ) -> None:
         self._head = {
             "id": f"chatcmpl-{number:012d}",
             "created": int(time.time()),
-            "model": asked.model,
+            "model": request.model,
         }
-        self._asked = asked
+        self._request = request
         self._reply = reply
         self._choices = choices
 
     @property
     def _usage(self) -> dict[str, Any]:
-        prompt, completion = self._asked.prompt_tokens, self._reply.tokens
+        prompt, completion = self._request.prompt_tokens, self._reply.tokens
         return {
             "prompt_tokens": prompt,
             "completion_tokens": completion,
@@ -40,7 +42,7 @@ class Completion:
         }
 
     def whole(self) -> bytes:
-        """The answer in one piece."""
+        """The whole answer as one JSON object."""
         message: dict[str, Any] = {"role": "assistant", "content": self._reply.content}
         if self._reply.call:
             message["tool_calls"] = [_call(self._reply)]
@@ -72,7 +74,7 @@ class Completion:
             yield self._event([last])
         else:
             yield self._event([])
-        if self._asked.include_usage:
+        if self._request.include_usage:
             yield self._event([], usage=self._usage)
         yield END
 
@@ -82,7 +84,7 @@ class Completion:
             "object": "chat.completion.chunk",
             "choices": choices,
         }
-        if self._asked.include_usage:
+        if self._request.include_usage:
             chunk["usage"] = usage
         return b"data: " + orjson.dumps(chunk) + b"\n\n"
 
@@ -101,12 +103,12 @@ class Completion:
 
 
 def error_body(message: str, kind: str, code: str) -> bytes:
-    """An error as OpenAI words them."""
+    """An error in OpenAI's format."""
     return orjson.dumps({"error": {"message": message, "type": kind, "param": None, "code": code}})
 
 
 def _call(reply: Reply) -> dict[str, Any]:
-    assert reply.call is not None, "only a reply that calls has a call"
+    assert reply.call is not None, "the reply has no tool call"
     function = {"name": reply.call.name, "arguments": reply.call.arguments}
     return {"id": reply.call.id, "type": "function", "function": function}
 

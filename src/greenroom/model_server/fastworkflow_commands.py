@@ -1,4 +1,4 @@
-"""Actions as the commands that FastWorkflow's agent writes, and the values read back from them."""
+"""Write actions as FastWorkflow commands, and read the values back."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def exact_command(action: Action) -> str:
 
 
 def incomplete_command(action: Action) -> str:
-    """The command without its first value: often an id, for which there is no default."""
+    """The command without its first value, which is often an id without a default."""
     return exact_command(Action(action.name, dict([*action.kwargs.items()][1:])))
 
 
 def loose_command(action: Action) -> str:
-    """The same wish in words: only who understands it finds the command's name.
+    """The same command in words, without its name.
 
     >>> loose_command(Action("light_lamps", {"lamps": ["hall", "attic"], "colour": "red"}))
     'I would like to light lamps. The lamps is hall, attic. The colour is red.'
@@ -43,12 +43,12 @@ def loose_command(action: Action) -> str:
 
 
 def is_loose(command: str) -> bool:
-    """Whether a command is a wish in words."""
+    """Whether a command is written in words."""
     return command.startswith(_WISH)
 
 
 def parameter_value(command: str, name: str, field: Field) -> Any:
-    """What a command says about a parameter, or else its default; None if there is neither."""
+    """The value of a parameter in a command, or its default; None without either."""
     tagged = rf"<{name}>(.*?)</{name}>"
     worded = rf"The {_words(name)} is (.*?)\.(?= The [\w ]+ is |\s*\Z)"
     found = (

@@ -1,4 +1,4 @@
-"""Having a scripted model server run: within an event loop, beside a program, or on its own."""
+"""Run the scripted model server: in an event loop, in a thread, or as a program."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from greenroom.model_server.server import ScriptedModels, ServerSettings, Stats
 from greenroom.util.hosts import LOOPBACK, TOKEN_VARIABLE, address_of, check_host
 
 _LARGEST_REQUEST = 64 << 20
-_SECONDS_TO_END = 0.2
+_SHUTDOWN_SECONDS = 0.2
 
 
 @dataclass(frozen=True)
 class RunningServer:
-    """A server that takes requests."""
+    """A running server's address and counters."""
 
     host: str
     port: int
@@ -32,12 +32,12 @@ class RunningServer:
 
     @property
     def address(self) -> str:
-        """Where it is, as seen from this machine."""
+        """Its URL, as seen from this machine."""
         return address_of(self.host, self.port)
 
     @property
     def api_base(self) -> str:
-        """The address that clients take as their api base."""
+        """The URL that clients use as their API base."""
         return f"{self.address}/v1"
 
 
@@ -50,7 +50,7 @@ async def scripted_server(
     host: str = LOOPBACK,
     port: int = 0,
 ) -> AsyncGenerator[RunningServer]:
-    """Serve a domain's tasks for as long as the block runs; port 0 takes any that is free."""
+    """Serve a domain's tasks while the block runs; port 0 takes any free port."""
     settings = settings or ServerSettings()
     check_host(host, settings.token)
     models = ScriptedModels(domain, split, settings)
@@ -64,7 +64,7 @@ async def scripted_server(
     server = web.Server(
         models.handle, request_factory=read, handler_cancellation=True, access_log=None
     )
-    runner = web.ServerRunner(server, shutdown_timeout=_SECONDS_TO_END)
+    runner = web.ServerRunner(server, shutdown_timeout=_SHUTDOWN_SECONDS)
     await runner.setup()
     try:
         try:
@@ -72,7 +72,7 @@ async def scripted_server(
         except OSError as error:
             raise InputError(
                 f"Port {port} of {host} cannot be used ({error.strerror or error}): pass another "
-                "--port, or 0 for any that is free."
+                "--port, or 0 for any free port."
             ) from error
         yield RunningServer(host, int(runner.addresses[0][1]), models.stats)
     finally:
@@ -88,7 +88,7 @@ def running_server(
     host: str = LOOPBACK,
     port: int = 0,
 ) -> Generator[RunningServer]:
-    """The same from plain code: the server has a thread of its own."""
+    """Like `scripted_server`, for synchronous code: the server runs in its own thread."""
     started = threading.Event()
     outcome: list[RunningServer | BaseException] = []
     ending: list[Callable[[], object]] = []
@@ -106,7 +106,7 @@ def running_server(
     def run() -> None:
         try:
             asyncio.run(serve())
-        except BaseException as error:  # whatever it is, the caller is told
+        except BaseException as error:  # raised again in the calling thread
             outcome.append(error)
         finally:
             started.set()
@@ -134,7 +134,7 @@ def serve_until_stopped(
     port: int,
     announce: Callable[[RunningServer], object],
 ) -> Stats:
-    """Serve until Ctrl-C or SIGTERM: what there was to do."""
+    """Serve until Ctrl-C or SIGTERM; return the counters."""
 
     async def serve() -> Stats:
         end, loop = asyncio.Event(), asyncio.get_running_loop()

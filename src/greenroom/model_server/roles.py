@@ -1,0 +1,166 @@
+"""Answer as the agent, the user or the judge; the messages tell which one is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import orjson
+
+from greenroom.domains.actions import RESPOND, STOP
+from greenroom.domains.domain import Domain
+from greenroom.domains.tasks import Task
+from greenroom.model_server.actions import (
+    ActionFault,
+    Reply,
+    actions_done,
+    protocol_of,
+    write_action,
+)
+from greenroom.model_server.fastworkflow_roles import FastWorkflowRoles, FormRole
+from greenroom.model_server.plans import GO_AHEAD, Plans, TaskFinder
+from greenroom.model_server.requests import BadRequest, ChatRequest
+from greenroom.model_server.schemas import action_places, minimal_instance
+
+Role = Literal["agent", "user", "judge"] | FormRole
+
+MODELS: Final = ("oracle", "synthetic", "synthetic-0.5", "user", "judge")
+"""The model names to list; any other name plays the oracle."""
+
+VERDICT: Final = {"description": "-", "author": "agent", "kind": "other", "fault_type": "other"}
+"""The judge's answer to a request without a schema."""
+
+_USER_PROMPT = re.compile(r"\byou are (?:a|the) (?:user|customer)\b", re.IGNORECASE)
+_JUDGE_PROMPT = (
+    re.compile(r"\bfaults?\b", re.IGNORECASE),
+    re.compile(r"\b(?:at fault|assign|classify|responsible)\b", re.IGNORECASE),
+)
+_REVIEWS = (
+    (re.compile(r"Classification:\s*\Z"), "true"),
+    (re.compile(r"^Verdict: ", re.MULTILINE), "Reason: It fits.\nVerdict: accept"),
+)
+"""How verifying users ask for a review of their reply (Tau Bench's and ours), and the consent."""
+
+GREETING: Final = "Hello, I need some help."
+"""How a user without an instruction begins."""
+
+_DONE = re.compile(r"\ball (done|set)\b|\banything else\b", re.IGNORECASE)
+_REMEMBERED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class RoleReply:
+    """The next reply of a role."""
+
+    role: Role
+    write: Callable[[ActionFault | None], Reply]
+    is_action: bool = False
+    """The reply is written as an action, so `wrong-tool` and `bad-arguments` apply."""
+
+
+class RoleRouter:
+    """Decides which role a request addresses, and how that role replies."""
+
+    def __init__(self, domain: Domain, split: str, seed: int) -> None:
+        self._tasks = TaskFinder(domain, split)
+        self._plans = Plans(domain, split, seed)
+        self._fastworkflow = FastWorkflowRoles(domain, self._tasks, self._plans)
+        self._by_prompt: dict[str, int | None] = {}
+
+    async def route(self, request: ChatRequest) -> RoleReply:
+        """The reply to a request; raise BadRequest if no role fits."""
+        model = request.model.rpartition("/")[2]
+        form_reply = None if model in ("judge", "user") else await self._fastworkflow.reply(request)
+        if form_reply is not None:
+            return _text_reply(*form_reply)
+        if model == "judge" or (request.schema and not any(action_places(request.schema))):
+            return _text_reply("judge", _verdict(request))
+        task_index = None if model == "user" else self._agents_task(request)
+        if task_index is not None:
+            return await self._agent(request, task_index)
+        reply = None if request.tools else self._reply_by_prompt(request)
+        if reply is None:
+            raise BadRequest(
+                f"This conversation is about none of {self._tasks.description}: an agent's first "
+                "user message has to be a task's instruction, a user's system message has to "
+                "contain one.",
+                code="unknown_task",
+            )
+        return reply
+
+    def _reply_by_prompt(self, request: ChatRequest) -> RoleReply | None:
+        system = request.system
+        is_user = _USER_PROMPT.search(system) is not None
+        if not is_user:
+            prompt = "\n".join([system, *request.said_by("user")])
+            for question, consent in _REVIEWS:
+                if question.search(prompt):
+                    return _text_reply("judge", consent)
+            if all(word.search(prompt) for word in _JUDGE_PROMPT):
+                return _text_reply("judge", _verdict(request))
+        task_index = self._users_task(system)
+        if task_index is None and not is_user:
+            return None
+        task = None if task_index is None else self._tasks.tasks[task_index]
+        return _text_reply("user", _user_message(task, request))
+
+    async def _agent(self, request: ChatRequest, task_index: int) -> RoleReply:
+        plan = await self._plans.plan(request.model, task_index, request.seed or 0)
+        action = plan.next_action(actions_done(request.messages))
+        protocol = protocol_of(request)
+        is_action = protocol in ("text", "structured") or (
+            protocol == "tools" and action.name != RESPOND
+        )
+        return RoleReply(
+            "agent", lambda fault: write_action(action, request, protocol, fault), is_action
+        )
+
+    def _agents_task(self, request: ChatRequest) -> int | None:
+        for text in request.said_by("user"):
+            task_index = self._tasks.match(text)
+            if task_index is not None:
+                return task_index
+        return None
+
+    def _users_task(self, prompt: str) -> int | None:
+        if prompt not in self._by_prompt:
+            if len(self._by_prompt) >= _REMEMBERED:
+                self._by_prompt.clear()
+            self._by_prompt[prompt] = self._tasks.find_in(prompt)
+        return self._by_prompt[prompt]
+
+
+def _text_reply(role: Role, text: str) -> RoleReply:
+    return RoleReply(role, lambda _: Reply(text))
+
+
+def _verdict(request: ChatRequest) -> str:
+    return orjson.dumps(minimal_instance(request.schema) if request.schema else VERDICT).decode()
+
+
+def _user_message(task: Task | None, request: ChatRequest) -> str:
+    """The user's next message, after a thought if the prompt asks for one."""
+    text = _user_text(task, request)
+    if "User Response:" not in request.system:
+        return text
+    thought = "I have all that I wanted." if text == STOP else "I say what the agent needs."
+    return f"Thought: {thought}\nUser Response: {text}"
+
+
+def _user_text(task: Task | None, request: ChatRequest) -> str:
+    if not request.said_by("assistant"):
+        return task.instruction if task else GREETING
+    last = request.said_by("user")[-1:]
+    outputs = task.outputs if task else ()
+    return STOP if last and _is_over(last[0], outputs) else GO_AHEAD
+
+
+def _is_over(text: str, outputs: Sequence[str]) -> bool:
+    """Whether the agent says that it is done, or names every output and asks nothing."""
+    if _DONE.search(text):
+        return True
+    plain = text.lower().replace(",", "")
+    told = bool(outputs) and all(output.lower() in plain for output in outputs)
+    return told and "?" not in text
