@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from greenroom.domains.actions import Action, respond
 from greenroom.domains.domain import Domain
-from greenroom.domains.tasks import Task
+from greenroom.domains.tasks import Action, Task, respond
 from greenroom.domains.validation import TaskProblem, validate_tasks
 from tests.domains.small import TASKS, small_domain
 

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from greenroom import chat_workflow
-from greenroom.domains.actions import STOP
+from greenroom.domains.tasks import STOP
 from greenroom.errors import InputError
 from greenroom.evaluation import Evaluated
 from greenroom.evaluation.simulated import Talk, UserUnavailable

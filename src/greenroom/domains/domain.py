@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from greenroom.domains.actions import RESPOND, Action
+import orjson
+
 from greenroom.domains.packs import DEFAULT_SPLIT, Pack
 from greenroom.domains.plugins import find_pack, find_plugin
+from greenroom.domains.tasks import RESPOND, Action, Task
 from greenroom.domains.world import Changes, World
 from greenroom.errors import InputError
 
@@ -16,8 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from greenroom.domains.tasks import Task
     from greenroom.domains.tools import ToolInfo, Toolset
+
+_OFFICIAL = {
+    ("retail", "test"): "4eaccf102264e00c4d3f43592d1419f03c0ec4e860bb1f7e1dc14f80d1c87910",
+    ("airline", "test"): "7f8daa09e880e23256b4aeeda4b11dc49df68a08f0841c3ff1af7b852bd4ba7f",
+}
+"""Digests of Tau Bench's official test tasks."""
 
 
 @dataclass(frozen=True)
@@ -136,3 +144,17 @@ def load_domain(
     """A domain with its data: a pack directory, a pulled pack's name, or what it ships with."""
     plugin = find_plugin(name)
     return Domain(plugin.tools, find_pack(plugin, data, plugin.check(settings)))
+
+
+def is_official(domain: Domain, split: str) -> bool:
+    """Whether the split holds exactly the tasks that published results were measured on."""
+    expected = _OFFICIAL.get((domain.name, split))
+    return expected is not None and _digest(domain, split) == expected
+
+
+def _digest(domain: Domain, split: str) -> str:
+    content = [
+        [task.instruction, [[a.name, dict(a.kwargs)] for a in task.actions], list(task.outputs)]
+        for task in domain.tasks(split)
+    ]
+    return sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from greenroom.domains.actions import RESPOND, STOP, Action
 from greenroom.domains.packs import DEFAULT_SPLIT
 from greenroom.domains.reward import Reward, score
+from greenroom.domains.tasks import RESPOND, STOP, Action
 from greenroom.domains.world import World
 from greenroom.errors import EpisodeOver
 

@@ -89,7 +89,9 @@ def load_pack(directory: Path, domain: str) -> Pack:
     return Pack(
         info=_pack_info(directory, [*tables.values(), *tasks.values()]),
         domain=domain,
-        load_tables=lambda: {name: _read_table(path) for name, path in tables.items()},
+        load_tables=lambda: {
+            name: check_table(read_json(path, dict), str(path)) for name, path in tables.items()
+        },
         load_tasks=lambda split: parse_tasks(read_json(tasks[split], list), tasks[split]),
         splits=tuple(tasks),
         policy=read_text(root / "policy.md"),
@@ -120,11 +122,14 @@ def read_text(path: Path) -> str:
         raise DataError(f"{path} is not UTF-8 text: {error.reason}.") from error
 
 
-def _read_table(path: Path) -> Mapping[str, Record]:
-    table: dict[str, Any] = read_json(path, dict)
+def check_table(value: Any, place: str) -> dict[str, Record]:
+    """A table: an object of records by id; raise DataError for anything else."""
+    if not isinstance(value, dict):
+        raise DataError(f"{place} should hold records by id, but holds {type(value).__name__}.")
+    table = cast("dict[str, Any]", value)
     for key, record in table.items():
         if not isinstance(record, dict):
-            raise DataError(f"{path}: record '{key}' should be an object, but is {record!r:.40}.")
+            raise DataError(f"{place}: record '{key}' should be an object, but is {record!r:.40}.")
     return table
 
 

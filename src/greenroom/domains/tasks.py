@@ -1,4 +1,4 @@
-"""Tasks: what the user wants, what has to be done about it, and which of them to play."""
+"""Tasks with their ground-truth actions, and the selection of tasks to play."""
 
 from __future__ import annotations
 
@@ -18,11 +18,27 @@ from pydantic import (
     ValidationError,
 )
 
-from greenroom.domains.actions import Action
 from greenroom.errors import DataError, InputError
+from greenroom.trajectories import RESPOND, STOP
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+Arguments = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A tool's name with its arguments, or `respond` with a text for the user."""
+
+    name: str
+    kwargs: Arguments = field(default_factory=dict[str, Any])
+
+
+def respond(content: str) -> Action:
+    """The action that says `content` to the user."""
+    return Action(RESPOND, {"content": content})
 
 
 @dataclass(frozen=True)
@@ -147,3 +163,15 @@ def select_tasks(
     if shuffle_seed is not None:
         random.Random(shuffle_seed).shuffle(chosen)  # noqa: S311
     return chosen
+
+
+__all__ = [
+    "RESPOND",
+    "STOP",
+    "Action",
+    "Arguments",
+    "Task",
+    "parse_tasks",
+    "respond",
+    "select_tasks",
+]

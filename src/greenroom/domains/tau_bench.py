@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, cast
 from anyio.from_thread import BlockingPortalProvider
 from pydantic import BaseModel, ConfigDict
 
-from greenroom.domains.actions import Action
 from greenroom.domains.environment import Environment
 from greenroom.domains.packs import DEFAULT_SPLIT
+from greenroom.domains.tasks import Action
 from greenroom.errors import InputError
 
 if TYPE_CHECKING:

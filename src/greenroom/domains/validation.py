@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from greenroom.domains.actions import RESPOND, Action
 from greenroom.domains.packs import DEFAULT_SPLIT
+from greenroom.domains.tasks import RESPOND, Action
 
 if TYPE_CHECKING:
     from greenroom.domains.domain import Domain

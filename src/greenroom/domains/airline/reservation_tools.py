@@ -7,17 +7,8 @@ is shown, and where a later step fails, the earlier ones stay done. Seats are ch
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
-from greenroom.domains.airline.parameters import (
-    Cabin,
-    Flight,
-    Passenger,
-    Payment,
-    PaymentId,
-    ReservationId,
-    UserId,
-)
 from greenroom.domains.tools import Refused, Toolset
 from greenroom.domains.world import Record, World
 
@@ -28,6 +19,37 @@ NEW_RESERVATION_IDS = ("HATHAT", "HATHAU", "HATHAV")
 NEW_CERTIFICATE_IDS = ("certificate_3221322", "certificate_3221323", "certificate_3221324")
 INSURANCE_PRICE = 30
 BAGGAGE_PRICE = 50
+
+ReservationId = Annotated[str, "The reservation's six characters, for example 'K7Q2MD'."]
+UserId = Annotated[str, "The traveller's id, for example 'maya_lindholm_4821'."]
+PaymentId = Annotated[
+    str,
+    "One of the traveller's payment methods, for example 'credit_card_1234567', "
+    "'gift_card_1234567' or 'certificate_1234567'.",
+]
+Cabin = Literal["basic_economy", "economy", "business"]
+
+
+class Flight(TypedDict):
+    """A flight on a day."""
+
+    flight_number: Annotated[str, "The flight's number, for example 'HAT012'."]
+    date: Annotated[str, "The day of departure as YYYY-MM-DD."]
+
+
+class Passenger(TypedDict):
+    """Somebody who flies."""
+
+    first_name: Annotated[str, "The passenger's first name."]
+    last_name: Annotated[str, "The passenger's last name."]
+    dob: Annotated[str, "The passenger's date of birth as YYYY-MM-DD."]
+
+
+class Payment(TypedDict):
+    """A part of the price and what pays for it."""
+
+    payment_id: PaymentId
+    amount: Annotated[float, "How much of the price it pays."]
 
 
 @tools.add(writes=True)

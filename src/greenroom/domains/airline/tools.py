@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from greenroom.domains import common_tools
 from greenroom.domains.airline import reservation_tools
-from greenroom.domains.airline.parameters import ReservationId, UserId
+from greenroom.domains.airline.reservation_tools import ReservationId, UserId
 from greenroom.domains.tools import Toolset, record_text
 from greenroom.domains.world import Base, Record, World
 

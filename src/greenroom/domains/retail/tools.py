@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from greenroom.domains import common_tools
 from greenroom.domains.retail import order_tools
-from greenroom.domains.retail.parameters import (
+from greenroom.domains.retail.order_tools import (
     Address1,
     Address2,
     City,
