@@ -177,7 +177,7 @@ def calls(setting: tuple[int, int, float, float, float], rise: float) -> tuple[f
         first, second = generator.binomial(trials, before), generator.binomial(trials, after)
         pairs = [((trials, int(a)), (trials, int(b))) for a, b in zip(first, second, strict=True)]
         found = difference_of(pairs, 1, resamples=RESAMPLES, seed=seed)
-        called += verdict_of(found, found.p_value, 0.95) != "no_difference_shown"
+        called += verdict_of(found.difference, found.p_value, 0.95) != "no_difference_shown"
         spread, repeated = observed_spread(pairs)
         stated += PowerAnalysis(spread).power_to_detect(RISE, tasks=tasks, trials=repeated)
         pooled = (found.value + found.baseline) / 2

@@ -18,7 +18,7 @@ import anyio
 import pytest
 
 from greenroom.agents import Agent, AgentContext, AgentStrategy, find_strategy, strategy_names
-from greenroom.benchmark import Episode, RunContext, play_episode
+from greenroom.benchmark import Episode, RunConfig, RunContext, play_episode
 from greenroom.domains.domain import Domain
 from greenroom.domains.tasks import RESPOND, Action
 from greenroom.errors import InputError
@@ -115,14 +115,17 @@ class PatientUser:
         return next(self._answers)
 
 
-async def play(domain: Domain, task: int, model: Model, **options: Any) -> Episode:
+async def play(
+    domain: Domain, task: int, model: Model, *, trial: int = 0, **config: Any
+) -> Episode:
     ours = find_strategy("dspy-react")
 
     def create(context: AgentContext) -> Agent:
         return ours.create(replace(context, settings=ours.check(), model=model))
 
     with_user = AgentStrategy(ours.name, create, create_user=lambda context: PatientUser())
-    return await play_episode(RunContext(domain, with_user), task, **options)
+    context = RunContext(domain, with_user, RunConfig(**config))
+    return await play_episode(context, task, trial=trial)
 
 
 # Filters of warnings are the process's: what dspy hides in one thread, another would see raised.
@@ -208,7 +211,7 @@ async def test_an_episode_can_run_out_of_time(retail: Domain) -> None:
             await anyio.sleep_forever()
             raise AssertionError
 
-    episode = await play(retail, 5, Endless(), max_seconds=0.2)
+    episode = await play(retail, 5, Endless(), max_episode_seconds=0.2)
     assert episode.outcome == "max_time"
 
 

@@ -11,9 +11,10 @@ from rich.console import Console
 
 from greenroom.benchmark import check_config, play_run, start_run
 from greenroom.reports.build import build_report
-from greenroom.reports.comparison import build_comparison, comparison_markdown, print_comparison
+from greenroom.reports.build_comparison import compare_stored
 from greenroom.reports.console import print_report
 from greenroom.reports.html import render_html
+from greenroom.reports.markdown import render_markdown
 from greenroom.store import RunRecord, Store, open_store
 from greenroom.util.files import write_whole
 
@@ -47,12 +48,12 @@ def main() -> None:
     oracle = _play(store, "oracle")
     synthetic = _play(store, "synthetic")
     report = build_report(store, synthetic)
-    print_report(report, console, max_tasks=8)
+    print_report(report, console, max_items=8)
     console.print("[bold]Beside the oracle[/bold]")
-    comparison = build_comparison(store, [oracle, synthetic])
-    print_comparison(comparison, console)
+    comparison = compare_stored(store, [oracle, synthetic])
+    print_report(comparison, console)
     write_whole(FOLDER / "report.html", render_html(report))
-    write_whole(FOLDER / "comparison.md", comparison_markdown(comparison))
+    write_whole(FOLDER / "comparison.md", render_markdown(comparison))
     console.print()
     console.print(NEXT, soft_wrap=True)
     store.close()

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from greenroom._version import __version__
 
 if TYPE_CHECKING:
-    from greenroom.workflows.declare.decorators import chat_workflow, workflow
+    from greenroom.api import evaluate, evaluate_async, run, run_async
+    from greenroom.workflows.declare import chat_workflow, workflow
 
-_DECLARING = ("chat_workflow", "workflow")
+_MODULES = {
+    "chat_workflow": "greenroom.workflows.declare",
+    "evaluate": "greenroom.api",
+    "evaluate_async": "greenroom.api",
+    "run": "greenroom.api",
+    "run_async": "greenroom.api",
+    "workflow": "greenroom.workflows.declare",
+}
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when first asked for, so that `import greenroom` costs nothing.
-    if name in _DECLARING:
-        from greenroom.workflows.declare import decorators
-
-        return getattr(decorators, name)
+    # Imported when first used, so that `import greenroom` costs nothing.
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["__version__", "chat_workflow", "workflow"]
+__all__ = [
+    "__version__",
+    "chat_workflow",
+    "evaluate",
+    "evaluate_async",
+    "run",
+    "run_async",
+    "workflow",
+]

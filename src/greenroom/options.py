@@ -41,8 +41,6 @@ LIST_OPTIONS = ("--task-ids",)
 class Flag:
     """How a field is written at the command line, where its name and type do not say it."""
 
-    name: str | None = None
-    """Instead of `--` and the field's name with hyphens."""
     also: tuple[str, ...] = ()
     """Other spellings."""
     metavar: str | None = None
@@ -155,7 +153,7 @@ def options_of(model: type[BaseModel]) -> list[Option]:
 def _option(name: str, field: FieldInfo) -> Option:
     flag = next((one for one in field.metadata if isinstance(one, Flag)), Flag())
     kind, choices, multiple = _typed(flag.typed or field.annotation)
-    own = flag.name or f"--{(name.removesuffix('s') if multiple else name).replace('_', '-')}"
+    own = f"--{(name.removesuffix('s') if multiple else name).replace('_', '-')}"
     default = None if field.is_required() else field.get_default(call_default_factory=True)
     if flag.derived or multiple:
         default = None

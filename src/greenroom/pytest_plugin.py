@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 if TYPE_CHECKING:
-    from greenroom.evaluation import Evaluated
+    from greenroom.api import EvaluationResult
     from greenroom.store import Store
     from greenroom.workflows import Workflow
 
@@ -34,7 +34,7 @@ class Evaluate(Protocol):
         store: Store | None = None,
         name: str | None = None,
         **options: Any,
-    ) -> Evaluated:
+    ) -> EvaluationResult:
         """The result; files are looked for beside the test first, then where pytest runs."""
         ...
 
@@ -49,8 +49,8 @@ def greenroom_eval(request: pytest.FixtureRequest) -> Evaluate:
         test_set: str | Path,
         evaluators: Sequence[str | dict[str, Any]],
         **options: Any,
-    ) -> Evaluated:
-        from greenroom.evaluation import evaluate
+    ) -> EvaluationResult:
+        from greenroom.api import evaluate
 
         if isinstance(workflow, str):
             file, separator, name = workflow.partition(".py:")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from greenroom.errors import InputError, UnknownName
-from greenroom.util.imports import is_target, load_module, split_target
+from greenroom.util.imports import is_target, load_module, place_of, split_target
 
 T = TypeVar("T")
 
@@ -29,13 +29,32 @@ class Registry(Generic[T]):
     """What error messages call one of them."""
     wrap: Callable[[Any, str], T | None] = _as_it_is
     """Makes one from a plain class or function of a file; None where it cannot."""
+    _in_process: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Objects of this process, by the names that `name_of` gave them."""
 
     def names(self) -> list[str]:
         """The names of all that are installed."""
         return sorted(entry.name for entry in entry_points(group=self.group))
 
+    def name_of(self, given: Any) -> str:
+        """A name that `load` finds an object by: its place in a module, or one in this process."""
+        if isinstance(given, str):
+            return given
+        place = place_of(given)
+        if place is not None:
+            return place
+        name = str(getattr(given, "name", None) or getattr(given, "__name__", self.noun))
+        if self._taken(given, name) is None:
+            raise InputError(f"{given!r} is not usable as {self.noun}.")
+        self._in_process[name] = given
+        return name
+
     def load(self, name: str) -> T:
         """The one of that name, or the one that `file.py:name` or `package.module:name` means."""
+        if name in self._in_process:
+            found = self._taken(self._in_process[name], name)
+            assert found is not None  # `name_of` has checked it
+            return found
         for entry in entry_points(group=self.group, name=name):
             found = entry.load()
             if not isinstance(found, self.kind):

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from greenroom.agents import find_strategy
 from greenroom.agents.flags import AgentFlags, UnknownFlag
+from greenroom.options import stored_settings
 
 FLAGS = AgentFlags(
     {"--agent-strategy": True, "--model": True, "--json": False, "--agent-option": True},
@@ -51,3 +53,16 @@ def test_what_no_agent_knows_is_told_with_what_there_is(words: str, told: str) -
     with pytest.raises(UnknownFlag) as error:
         FLAGS.spelt_out(words.split())
     assert told in str(error.value)
+
+
+def test_settings_that_earlier_versions_stored_are_read() -> None:
+    stored = {"reasoning": "0", "intent_models": "0", "bridge": "decision-only"}
+    settings = find_strategy("fastworkflow").check(stored)
+    assert stored_settings(settings) == {
+        "bridge": "decision-only",
+        "intent_models": False,
+        "use_reasoning": False,
+    }
+    assert stored_settings(find_strategy("tool-calling").check({"tau_compatible": "1"})) == {
+        "tau_compatible": True
+    }

@@ -206,7 +206,7 @@ async def test_time_runs_out_while_the_thread_waits_for_the_model() -> None:
         finally:
             ended.set()
 
-    episode = await played(play, model, max_seconds=0.1)
+    episode = await played(play, model, max_seconds=0.5)
     assert episode.outcome == "max_time"
     assert ended.is_set()
     assert model.called_off == 1

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from greenroom.benchmark import check_config, play_run, start_run
+from greenroom.benchmark import check_config, play_run, reopen_run, start_run
 from greenroom.domains.domain import Domain
 from greenroom.errors import InputError
 from greenroom.model_server import RunningServer, running_server
@@ -127,3 +127,16 @@ def test_parameters_are_an_object(text: str):
         match=r"parameters( should be a JSON object|: Input should be a valid dictionary)",
     ):
         play(open_store(), **workflow("http://127.0.0.1:9", parameters=text))
+
+
+def test_a_run_with_a_workflow_in_a_file_goes_on_from_another_folder(
+    app: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    store = open_store()
+    monkeypatch.chdir(app.parent)
+    run, _ = start_run(store, check_config({"task_ids": [1], **workflow("app.py:relay")}))
+    assert run.config["agent_options"] == {"workflow": f"{app}:relay"}
+    monkeypatch.chdir("/")
+    run, prepared = reopen_run(store, run.name)
+    anyio.run(partial(play_run, store, run, prepared))
+    assert [episode.outcome for episode in store.runs.results(run.id)] == ["success"]

@@ -187,7 +187,7 @@ def test_what_does_not_chat_gets_an_input_per_line(
         (["{app}:add", "-m", "1"], "'add' needs a, b: write them as one JSON object"),
         (["{app}:add", "-m", "x", "--input", "a=1"], "b takes JSON (integer), not 'x'"),
         (["{app}:add", "--input", "a"], "--input takes NAME=VALUE, not 'a'"),
-        (["{app}:bot", "--param", "=1"], "--param takes NAME=VALUE, not '=1'"),
+        (["{app}:bot", "--param", "=1"], "--parameter takes NAME=VALUE, not '=1'"),
         (["{app}", "-m", "hi"], "There are several workflows in"),
         (["http://127.0.0.1:1", "-m", "hi"], "Nothing listens at 127.0.0.1:1"),
     ],

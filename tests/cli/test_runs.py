@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import typer
 
 from greenroom.cli.app import run_command
+from greenroom.cli.tau_bench_run import parse
 from greenroom.reports.json_report import parse_report
 from greenroom.reports.tau_bench import read_tau_bench
 from greenroom.store import StoreError, open_store
@@ -122,6 +126,33 @@ def test_comparing(played: Greenroom, tmp_path: Path) -> None:
     assert file.read_text().startswith("**bad is worse than good")
     with_errors = played("compare", "good", "bad", "--errors", "as-failures", "--json").json
     assert with_errors["convention"] == "errors_as_failures"
+    assert played("compare", "good", "bad", "--fail-on-regression").status == 1
+    assert played("compare", "bad", "good", "--fail-on-regression").status == 0
+    assert played("compare", "good", "bad", "-o", tmp_path / "x.json").status == 0
+    assert json.loads((tmp_path / "x.json").read_text())["kind"] == "greenroom.comparison"
+    assert "is no form of a report" in played("compare", "good", "bad", "-o", "x.pdf").err
+
+
+def test_gates_slices_and_tables_of_runs(played: Greenroom, tmp_path: Path) -> None:
+    held = played("runs", "show", "good", "--gate", "pass^1>=0.8", "--gate", "errors<=0")
+    assert (held.status, "Gate passed pass^1>=0.8" in held.out) == (0, True)
+    failed = played("runs", "show", "bad", "--gate", "pass^4>=0.8", "--json")
+    assert (failed.status, failed.json["gates"][0]["passed"]) == (1, False)
+    assert played("runs", "show", "bad", "--gate", "pas^1>=0.8").status == 2
+    shown = played("runs", "show", "bad", "--by", "tool", "--by", "kind", "--all")
+    for words in ("By tool", "By kind of failure", "cancel_pending_order", "Error rate"):
+        assert words in shown.out
+    assert "Unknown kind of slice 'colour'" in played("runs", "show", "bad", "--by", "colour").err
+    for name in ("e.csv", "e.jsonl", "e.parquet", "e.xml"):
+        written = played("runs", "export", "bad", "-o", tmp_path / name)
+        assert (written.status, written.out) == (0, f"Wrote {tmp_path / name}\n")
+    assert len((tmp_path / "e.jsonl").read_text().splitlines()) == 120
+    header, *rows = csv.reader(io.StringIO((tmp_path / "e.csv").read_text()))
+    assert len(rows) == 120
+    assert {"task_index", "trial", "outcome", "reward", "task.instruction"} <= set(header)
+    suite = ElementTree.parse(tmp_path / "e.xml").getroot()[0]
+    assert suite.attrib["tests"] == "120"
+    assert int(suite.attrib["failures"]) > 60
 
 
 @pytest.mark.parametrize("runs", [["good"], ["good", "good"], ["good", "bad", "good"]])
@@ -242,6 +273,38 @@ def test_a_run_that_stands_still_is_told(greenroom: Greenroom) -> None:
         1,
         "asleep is interrupted: 0 of 3 episodes have a result\n",
     )
+
+
+def test_tau_benchs_command_line_takes_our_flags_and_those_of_the_agent() -> None:
+    flags = parse(
+        [
+            "--agent-strategy",
+            "fastworkflow",
+            "--provider",
+            "openai",
+            "--max-num-steps",
+            "7",
+            "--no-use-reasoning",
+            "--bridge",
+            "internal",
+            "--workflow-path",
+            "here",
+            "--max-retries",
+            "1",
+            "--clear-cache",
+            "--task-ids",
+            "1",
+            "2",
+        ]
+    )
+    assert (flags.model_provider, flags.max_num_steps, flags.max_retries) == ("openai", 7, 1)
+    assert flags.agent_options == [
+        "use_reasoning=false",
+        "bridge=internal",
+        "workflow_path=here",
+    ]
+    assert (flags.clear_cache, flags.task_ids) == ("true", "1,2")
+    assert (flags.user_model, flags.max_concurrency) == ("gpt-4o", 1)
 
 
 def test_tau_benchs_command_line(tmp_path: Path) -> None:

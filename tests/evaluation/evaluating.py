@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from greenroom import chat_workflow, workflow
-from greenroom.evaluation import Evaluated, evaluate
+from greenroom.api import EvaluationResult, evaluate
 from greenroom.store import Store
 from greenroom.workflows import Workflow
 
@@ -40,13 +40,13 @@ def evaluated(
     rows: Iterable[Mapping[str, Any]],
     *evaluators: str,
     **options: Any,
-) -> Evaluated:
+) -> EvaluationResult:
     """An evaluation of these rows, by exact match if nothing else is said."""
     store.test_sets.save("rows", rows)
     chosen: Sequence[str] = evaluators or ["exact_match"]
     return evaluate(target, "rows", chosen, store=store, **options)
 
 
-def scores(found: Evaluated, alias: str = "exact_match") -> list[float | None]:
+def scores(found: EvaluationResult, alias: str = "exact_match") -> list[float | None]:
     """The scores of all results, in order."""
     return [result.scores[alias].score for result in found.results()]

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
-from greenroom.evaluation.aggregates import EvaluationFigures, measure_results
+from greenroom.analysis.evaluations import EvaluationFigures, measure_results
+from greenroom.analysis.gates import GateResult
+from greenroom.reports.build_evaluation import evaluation_report
+from greenroom.reports.report import (
+    EvaluatedRow,
+    EvaluationData,
+    EvaluationFacts,
+    EvaluationReport,
+)
 from greenroom.store import (
     EvaluationRecord,
     ResultRecord,
@@ -84,6 +93,32 @@ def evaluation(
         row_count=rows,
         repeats=repeats,
     )
+
+
+def reported(
+    results: Sequence[ResultRecord] = (),
+    *,
+    figures: EvaluationFigures | None = None,
+    gates: Sequence[GateResult] = (),
+    **facts: Any,
+) -> EvaluationReport:
+    """The report of an evaluation with these results."""
+    facts.setdefault(
+        "aliases", list(dict.fromkeys(a for one in results for a in one.scores)) or "a"
+    )
+    record = evaluation(**facts)
+    rows = [EvaluatedRow.of(one, {"q": f"question {one.row + 1}"}) for one in results]
+    data = EvaluationData(
+        evaluation=EvaluationFacts.model_validate(record.model_dump()),
+        figures=figures
+        or measure_results(
+            rows,
+            evaluators={str(spec["alias"]): "exact_match" for spec in record.evaluators},
+            planned=record.planned,
+        ),
+        results=rows,
+    )
+    return evaluation_report(data).model_copy(update={"gates": list(gates)})
 
 
 def result(

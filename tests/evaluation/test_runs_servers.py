@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 import pytest
 
+from greenroom.api import EvaluationResult, evaluate_async
 from greenroom.errors import InputError
-from greenroom.evaluation import Evaluated, evaluate_async
 from greenroom.model_server import ServerSettings, running_server
 from greenroom.store import Store, open_store
 from tests.domains.small import small_domain
@@ -60,10 +60,12 @@ def test_a_rough_server_costs_attempts_and_no_scores() -> None:
     assert sum(result.attempts for result in found.results()) > 12
 
 
-def against(reply: Reply, inspect: dict[str, Any], **options: Any) -> tuple[Evaluated, list[Any]]:
+def against(
+    reply: Reply, inspect: dict[str, Any], **options: Any
+) -> tuple[EvaluationResult, list[Any]]:
     """An evaluation of a server that answers its calls like this, and the calls."""
 
-    async def run() -> tuple[Evaluated, list[Any]]:
+    async def run() -> tuple[EvaluationResult, list[Any]]:
         store = open_store()
         store.test_sets.save("rows", QUESTIONS)
         async with running_stub() as stub:
@@ -119,12 +121,12 @@ def test_an_answer_with_nan_is_kept() -> None:
     assert [result.outputs for result in found.results()] == [{"x": None}] * 3
 
 
-def scores_of(found: Evaluated) -> list[float | None]:
+def scores_of(found: EvaluationResult) -> list[float | None]:
     return [one.scores["exact_match"].score for one in found.results() if one.has_result]
 
 
 def test_a_judge_is_named_once_for_all_evaluators_that_ask_one(store: Store) -> None:
-    async def run() -> tuple[Evaluated, list[dict[str, Any]]]:
+    async def run() -> tuple[EvaluationResult, list[dict[str, Any]]]:
         store.test_sets.save("rows", QUESTIONS)
         async with running_model() as model:
             model.replies = [answers('{"reason": "So it is.", "score": 1}')]

@@ -7,9 +7,9 @@ import anyio
 import pytest
 
 from greenroom import chat_workflow
+from greenroom.api import EvaluationResult
 from greenroom.domains.tasks import STOP
 from greenroom.errors import InputError
-from greenroom.evaluation import Evaluated
 from greenroom.evaluation.simulated import Talk, UserUnavailable
 from greenroom.model_server import RunningServer, running_server
 from greenroom.models import BudgetExhausted, ModelUnavailable
@@ -63,7 +63,7 @@ def talked(
     *evaluators: str,
     store: Store | None = None,
     **options: Any,
-) -> Evaluated:
+) -> EvaluationResult:
     user: dict[str, Any] = {"user_model": "user", "user_api_base": models.api_base}
     return evaluated(store or open_store(), target, [row], *evaluators, **(user | options))
 

@@ -65,4 +65,4 @@ def test_every_form_of_the_report_shows_them():
 def test_agents_that_count_nothing_have_no_such_part():
     report = sample.full_report(4, 1)
     assert "What the agent counted" not in render_markdown(report)
-    assert "agent-counts" not in render_html(report)
+    assert "What the agent counted" not in render_html(report)

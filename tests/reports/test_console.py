@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from greenroom.reports import run_words, texts
+from greenroom.reports.build_run import run_report
 from greenroom.reports.console import print_report
 from greenroom.reports.report import RunReport as Report
 from tests.reports import sample
@@ -23,16 +24,25 @@ REPORTS = {
 }
 
 
-def printed(report: Report, width: int = 80, *, max_tasks: int = 20, **options: Any) -> str:
+def printed(
+    report: Report,
+    width: int = 80,
+    *,
+    max_items: int | None = None,
+    everything: bool = False,
+    **options: Any,
+) -> str:
     file = io.StringIO()
-    print_report(report, Console(file=file, width=width, **options), max_tasks=max_tasks)
+    console = Console(file=file, width=width, **options)
+    print_report(report, console, max_items=max_items, everything=everything)
     return file.getvalue()
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize("name", REPORTS)
-def test_no_line_is_longer_than_the_console(name: str, width: int) -> None:
-    text = printed(REPORTS[name](), width)
+@pytest.mark.parametrize("everything", [False, True])
+def test_no_line_is_longer_than_the_console(name: str, width: int, everything: bool) -> None:
+    text = printed(REPORTS[name](), width, everything=everything)
     assert max(map(len, text.splitlines())) <= width
     assert "\x1b" not in text
     assert "nan" not in text.split()
@@ -46,8 +56,9 @@ def test_it_says_what_all_formats_say() -> None:
         shown = texts.interval(estimate, as_percent=True)
         assert shown
         assert shown in text
-    assert "Agent synthetic; retail, split test" in text
-    assert "Pack greenroom-retail 1; licence: MIT" in text
+    assert "Agent: synthetic" in text
+    assert "Environment: retail, split test" in text
+    assert "Pack: greenroom-retail 1; licence: MIT" in text
     for words in ("Infrastructure error", "Change not made", "solved four times in a row"):
         assert words in text
 
@@ -67,9 +78,9 @@ def test_published_rows_are_only_named_where_there_are_any() -> None:
 
 
 def test_the_task_table_is_limited_and_says_so() -> None:
-    assert "... and 91 more tasks." in printed(sample.full_report(), max_tasks=5)
-    assert "the least solved first" in printed(sample.full_report(), max_tasks=5)
-    assert "more task" not in printed(sample.full_report(), max_tasks=96)
+    assert "... and 91 more tasks: --all shows them." in printed(sample.full_report(), max_items=5)
+    assert "the least solved first" in printed(sample.full_report(), max_items=5)
+    assert "more task" not in printed(sample.full_report(), max_items=96)
 
 
 def test_cost_is_unknown_or_not_there() -> None:
@@ -89,7 +100,8 @@ def test_cost_is_unknown_or_not_there() -> None:
 def test_data_is_never_read_as_markup_or_control() -> None:
     report = sample.one_trial_report()
     run = report.run.model_copy(update={"name": "[red]x[/red] [/] \x1b[31m\x07\nnext"})
-    text = printed(report.model_copy(update={"run": run}), force_terminal=True, color_system=None)
+    renamed = run_report(report.model_copy(update={"run": run}))
+    text = printed(renamed, force_terminal=True, color_system=None)
     assert "[red]x[/red] [/] [31m next" in text
     assert "\x1b[31m" not in text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from functools import cache
 from typing import Any, cast
 
@@ -12,38 +13,62 @@ from greenroom.reports.html import SCRIPTS, render_html
 from greenroom.reports.report import RunData
 from greenroom.reports.report import RunReport as Report
 from tests.reports import sample
-from tests.reports.html_page import Page, asset, full_page, parsed, task_data
+from tests.reports.html_page import (
+    Page,
+    asset,
+    block_data,
+    evaluated,
+    every_section,
+    full_page,
+    parsed,
+)
 
 EVIL = "\"'><script>alert(1)</script></script><!--<img src=x onerror=alert(1)>\u2028\u2029&lt;$name"
+INLINE = {"mark", "div", "sup", "tspan"}
+"""What depends on the length of a text, or on how it differs from another."""
 FIXED = {
     "outcome", "outcomes", "status", "method", "convention", "conventions", "kind", "kinds",
     "by_kind", "absent", "started_at", "created_at",
 }  # fmt: skip
 
 
-def with_evil_texts(value: Any, key: str = "") -> Any:
-    """The data with an attack in every text and every free key."""
+def with_texts(text: str, value: Any, key: str = "") -> Any:
+    """The data with the same text in place of every text, and before every free key."""
     if key in FIXED:
         return value
     if isinstance(value, str):
-        return EVIL
+        return text
     if isinstance(value, list):
-        return [with_evil_texts(item) for item in cast("list[Any]", value)]
+        return [with_texts(text, item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
         entries = cast("dict[Any, Any]", value).items()
         if key in ("kwargs", "config", "usage", "tokens", "outputs", "strict_outputs"):
-            return {f"{EVIL}{name}": with_evil_texts(item) for name, item in entries}
-        return {name: with_evil_texts(item, str(name)) for name, item in entries}
+            return {f"{text}{name}": with_texts(text, item) for name, item in entries}
+        return {name: with_texts(text, item, str(name)) for name, item in entries}
     return value
 
 
 @cache
-def evil_page() -> tuple[Report, str, Page]:
+def run_page(words: str) -> tuple[Report, str, Page]:
     data = sample.full_report(12, 4).model_dump()
-    changed = {key: with_evil_texts(data[key], "") for key in RunData.model_fields}
+    changed = {key: with_texts(words, data[key]) for key in RunData.model_fields}
     report = run_report(RunData.model_validate(changed))
     text = render_html(report)
     return report, text, parsed(text)
+
+
+def assert_same_markup(page: Page, clean: Page, text: str) -> None:
+    """Both pages have the same elements and attributes: their texts made none."""
+    names, expected = (
+        Counter(one.name for one in each.elements if one.name not in INLINE)
+        for each in (page, clean)
+    )
+    assert names == expected
+    allowed = {name for one in clean.elements for name in one.attributes}
+    assert {name for one in page.elements for name in one.attributes} <= allowed
+    assert not any(name.startswith("on") for name in allowed)
+    assert text.count("</script>") == len(page.named("script"))
+    assert "\u2028" not in "".join(one.text for one in page.named("script"))
 
 
 def test_the_page_asks_nothing_of_the_network() -> None:
@@ -81,28 +106,48 @@ def test_the_page_forbids_itself_everything_but_its_own_styles_and_scripts() -> 
 
 
 def test_no_text_of_the_data_becomes_markup() -> None:
-    _, text, page = evil_page()
-    clean = parsed(render_html(sample.full_report(12, 4)))
-    assert {one.name for one in page.elements} == {one.name for one in clean.elements}
-    for name in ("script", "style", "svg", "a", "tr"):
-        assert len(page.named(name)) == len(clean.named(name)), name
-    allowed = {name for one in clean.elements for name in one.attributes}
-    assert {name for one in page.elements for name in one.attributes} <= allowed
-    assert not any(name.startswith("on") for name in allowed)
-    assert "\u2028" not in "".join(one.text for one in page.named("script"))
-    assert text.count("</script>") == len(page.named("script"))
+    _, text, page = run_page(EVIL)
+    assert_same_markup(page, run_page("said")[2], text)
     assert EVIL.replace("\u2028", " ").split("\u2029")[0].strip() in page.words
 
 
+def test_no_text_of_an_evaluation_becomes_markup() -> None:
+    text = render_html(evaluated(EVIL))
+    assert_same_markup(parsed(text), parsed(render_html(evaluated("said"))), text)
+
+
+def test_no_section_lets_its_texts_become_markup() -> None:
+    text = render_html(every_section(EVIL))
+    assert_same_markup(parsed(text), parsed(render_html(every_section("said"))), text)
+
+
+def test_characters_that_no_page_has_are_replaced() -> None:
+    text = render_html(every_section("a\x00b\ud83dc\x1bd\x7fe\nf\tg"))
+    assert text.encode()
+    assert not set(text) & {"\x00", "\x1b", "\x7f"}
+    assert "a\ufffdb\ufffdc\ufffdd\ufffde\nf\tg" in text
+
+
+def test_anchors_are_apart_and_can_be_named() -> None:
+    page = parsed(render_html(every_section(EVIL)))
+    ids = [one.attributes["id"] or "" for one in page.having("id")]
+    assert len(ids) == len(set(ids))
+    assert all(re.fullmatch(r"[a-z0-9-]+", one) for one in ids)
+    linked = {one.attributes["href"] for one in page.named("a")}
+    assert {f"#{one.attributes['id']}" for one in page.named("section")} <= linked
+
+
 def test_hostile_data_reaches_the_scripts_as_it_is() -> None:
-    report, _, page = evil_page()
-    data = task_data(page)
+    report, _, page = run_page(EVIL)
     first = report.episodes[0]
-    block = data[first.task_index]
-    assert block["tasks"][0]["instruction"] == EVIL
-    assert block["episodes"][0]["opening"] == EVIL
-    assert block["episodes"][0]["steps"][0]["name"] == EVIL
-    assert all(name.startswith(EVIL) for name in block["episodes"][0]["steps"][0]["kwargs"])
+    block = block_data(page)[first.task_index]
+    cell = block["cells"][0]
+    assert block["texts"][cell["parts"][0]["text"]] == EVIL
+    said = [one for one in cell["items"] if "who" in one]
+    assert block["texts"][said[0]["text"]] == EVIL
+    call = next(one for one in cell["items"] if "tool" in one)
+    assert call["tool"] == EVIL
+    assert all(name.startswith(EVIL) for name in call["kwargs"])
 
 
 def test_the_script_never_reads_data_as_markup() -> None:
@@ -127,7 +172,7 @@ def test_keys_in_a_configuration_are_hidden() -> None:
     }
     report = sample.one_trial_report()
     changed = report.model_copy(update={"run": report.run.model_copy(update={"config": config})})
-    text = render_html(changed)
+    text = render_html(run_report(changed))
     assert "opensesame" not in text
     assert "abracadabra" not in text
     assert "synthetic (m)" in text
@@ -142,8 +187,9 @@ def test_odd_values_in_arguments_do_not_break_the_data() -> None:
     episode = first.model_copy(update={"steps": [changed]})
     text = render_html(report.model_copy(update={"episodes": [episode]}))
     assert text.encode()
-    data = task_data(parsed(text))[first.task_index]
-    assert data["episodes"][0]["steps"][0]["kwargs"] == {
+    (cell,) = block_data(parsed(text))[first.task_index]["cells"]
+    (call,) = [one for one in cell["items"] if "tool" in one]
+    assert call["kwargs"] == {
         "nan": None,
         "half": "\ufffd",
         "deep": [{"a": [1, 2]}],

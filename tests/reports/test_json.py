@@ -47,7 +47,7 @@ def test_a_report_is_read_back_as_it_was_written(name: str) -> None:
 
 def test_the_schema_says_what_it_describes() -> None:
     schema = report_schema()
-    assert schema["$id"] == "urn:greenroom:report:2"
+    assert schema["$id"] == "urn:greenroom:run-report:2"
     assert schema["title"] == "Greenroom run report"
     assert schema["version"] == 2
     problems = validator().iter_errors({"kind": "greenroom.run", "version": 3})

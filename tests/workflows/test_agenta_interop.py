@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from greenroom import chat_workflow
-from greenroom.evaluation import evaluate
+from greenroom.api import evaluate
 from greenroom.workflows import Answer, Call, CallError, Event, Profile
 from greenroom.workflows.call.discovery import discover
 from greenroom.workflows.call.opening import call_workflow, open_target

@@ -248,6 +248,26 @@ def test_what_is_wrong_is_told_place_by_place(server: Server, body: Any, places:
     assert all(one["msg"] and one["type"] for one in reply.json["detail"])
 
 
+def test_every_part_of_a_wrong_type_is_told(server: Server) -> None:
+    body = {"data": {"inputs": [], "tools": [1], "parameters": "x"}, "flags": {"stream": "yes"}}
+    assert server.post("/invoke", body).json["detail"] == [
+        {"type": "dict_type", "loc": ["body", "data", "inputs"], "msg": "This must be an object."},
+        {
+            "type": "dict_type",
+            "loc": ["body", "data", "parameters"],
+            "msg": "This must be an object.",
+        },
+        {
+            "type": "dict_type",
+            "loc": ["body", "data", "tools", 0],
+            "msg": "This must be an object.",
+        },
+        {"type": "bool_type", "loc": ["body", "flags", "stream"], "msg": "This must be a boolean."},
+    ]
+    (problem,) = server.post("/invoke", {"data": 3}).json["detail"]
+    assert (problem["type"], problem["loc"]) == ("dict_type", ["body", "data"])
+
+
 def test_what_a_handler_raises_is_told_without_a_traceback(
     server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:

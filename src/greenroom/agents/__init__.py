@@ -10,6 +10,7 @@ from greenroom.agents.strategies import (
     Script,
     Stage,
     find_strategy,
+    name_of_strategy,
     strategy_names,
     wrap_agent,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "Script",
     "Stage",
     "find_strategy",
+    "name_of_strategy",
     "strategy_names",
     "wrap_agent",
 ]

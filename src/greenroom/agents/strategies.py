@@ -145,12 +145,16 @@ class AgentStrategy:
 
 
 def wrap_agent(found: Any, name: str) -> AgentStrategy | None:
-    """A strategy from a class with `play(stage)` or from an async function of the stage.
+    """A strategy from a class with `play(stage)`, a function of the stage, or a chat workflow.
 
     A class is made with the context if its constructor takes one. A model is there where the run
-    names one.
+    names one. A function whose first parameter is `messages` is taken for a chat workflow.
     """
     about = (inspect.getdoc(found) or "").partition("\n")[0]
+    if _is_chat(found):
+        from greenroom.agents.workflow_agent import strategy_of
+
+        return strategy_of(found)
     if inspect.iscoroutinefunction(found):
         return AgentStrategy(name, lambda context: _FunctionAgent(found, context), about)
     if not inspect.isclass(found) or not inspect.iscoroutinefunction(getattr(found, "play", None)):
@@ -162,6 +166,12 @@ def wrap_agent(found: Any, name: str) -> AgentStrategy | None:
         settings=getattr(found, "settings", Settings),
         needs_model=bool(getattr(found, "needs_model", False)),
     )
+
+
+def _is_chat(found: Any) -> bool:
+    from greenroom.workflows.declare import Workflow, takes_messages
+
+    return isinstance(found, Workflow) or (inspect.isfunction(found) and takes_messages(found))
 
 
 class _FunctionAgent:
@@ -182,6 +192,11 @@ _REGISTRY = Registry(ENTRY_POINTS, AgentStrategy, "agent strategy", wrap_agent)
 def strategy_names() -> list[str]:
     """The names of all installed strategies."""
     return _REGISTRY.names()
+
+
+def name_of_strategy(agent: Any) -> str:
+    """The name of an agent that is given as an object: `find_strategy` finds it by this name."""
+    return _REGISTRY.name_of(agent)
 
 
 def find_strategy(name: str) -> AgentStrategy:

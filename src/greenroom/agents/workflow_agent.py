@@ -7,7 +7,7 @@ tools as a model does is played exactly as the tool-calling agent plays a model.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -23,8 +23,10 @@ from greenroom.messages import last_assistant_message
 from greenroom.models import Completion, Model, ModelRequest, ModelUnavailable
 from greenroom.options import Flag
 from greenroom.options import Target as Reference
+from greenroom.workflows.call.local import LocalTarget
 from greenroom.workflows.call.opening import open_target
 from greenroom.workflows.calls import Call, CallError, Target
+from greenroom.workflows.declare import Workflow, as_workflow
 
 
 def _read_object(given: Any) -> Any:
@@ -36,17 +38,22 @@ def _read_object(given: Any) -> Any:
         raise InputError(f"parameters should be a JSON object, not '{given}'.") from None
 
 
-class WorkflowSettings(ToolCallingSettings):
-    """What a workflow agent can be told."""
+class CallSettings(ToolCallingSettings):
+    """How a workflow is called."""
+
+    parameters: Annotated[
+        dict[str, Any] | None, BeforeValidator(_read_object), Flag(typed=str, metavar="JSON")
+    ] = Field(default=None, description="The workflow's configuration, as a JSON object.")
+    policy: bool = Field(default=True, description="Put the domain's policy into the messages.")
+
+
+class WorkflowSettings(CallSettings):
+    """The settings of the workflow agent."""
 
     workflow: Reference = Field(description="Its address, or file.py:name.", min_length=1)
     workflow_model: str | None = Field(
         default=None, description="Which of an OpenAI-compatible server's models."
     )
-    parameters: Annotated[
-        dict[str, Any] | None, BeforeValidator(_read_object), Flag(typed=str, metavar="JSON")
-    ] = Field(default=None, description="The workflow's configuration, as a JSON object.")
-    policy: bool = Field(default=True, description="Put the domain's policy into the messages.")
 
 
 @dataclass(frozen=True)
@@ -62,8 +69,13 @@ async def prepare(
     domain: DomainView, settings: WorkflowSettings, max_steps: int
 ) -> AsyncGenerator[OpenWorkflow]:
     """Find the workflow and see that it is a chat workflow."""
-    address = settings.workflow
-    target = await open_target(address, model=settings.workflow_model)
+    target = await open_target(settings.workflow, model=settings.workflow_model)
+    async with _checked(target, settings.workflow) as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def _checked(target: Target, address: str) -> AsyncGenerator[OpenWorkflow]:
     try:
         profile = target.profile
         if not profile.is_chat:
@@ -145,3 +157,24 @@ strategy = AgentStrategy(
     create_model=create_model,
     prepare=prepare,
 )
+
+
+def strategy_of(workflow: Workflow | Callable[..., Any]) -> AgentStrategy:
+    """The strategy that plays with a workflow of this process, or with a chat function."""
+    declared = as_workflow(workflow)
+
+    @asynccontextmanager
+    async def opened(
+        domain: DomainView, settings: CallSettings, max_steps: int
+    ) -> AsyncGenerator[OpenWorkflow]:
+        async with _checked(LocalTarget(declared), declared.name) as found:
+            yield found
+
+    return AgentStrategy(
+        declared.name,
+        _create,
+        declared.description,
+        settings=CallSettings,
+        create_model=create_model,
+        prepare=opened,
+    )

@@ -10,7 +10,6 @@ from greenroom.analysis.comparison_figures import (
     Comparison,
     Difference,
     FlippedTask,
-    PairedTrials,
     RunComparison,
     RunSide,
     Sensitivity,
@@ -48,6 +47,13 @@ class _Side:
 
     def counts(self, task_index: int) -> Counts:
         return success_counts(list(self.rewards[task_index].values()))
+
+    @property
+    def solved(self) -> dict[int, dict[int, bool]]:
+        return {
+            index: {trial: reward >= SOLVED for trial, reward in trials.items()}
+            for index, trials in self.rewards.items()
+        }
 
     @property
     def tasks(self) -> set[int]:
@@ -161,8 +167,10 @@ def _comparison(
     p_adjusted: float,
     settings: _Settings,
 ) -> RunComparison:
+    from greenroom.analysis.paired import paired_trials
+
     first = differences[1]
-    verdict = verdict_of(first, p_adjusted, settings.confidence)
+    verdict = verdict_of(first.difference, p_adjusted, settings.confidence)
     sensitivity = _sensitivity(baseline, other, first.difference.value, settings)
     before, after = baseline.average_cost(other.tasks), other.average_cost(baseline.tasks)
     return RunComparison(
@@ -172,7 +180,7 @@ def _comparison(
         only_baseline=sorted(baseline.tasks - other.tasks),
         only_run=sorted(other.tasks - baseline.tasks),
         differences=differences,
-        trials=_paired_trials(baseline, other),
+        trials=paired_trials(baseline.solved, other.solved),
         p_adjusted=p_adjusted,
         verdict=verdict,
         sentence=sentence_of(
@@ -210,23 +218,6 @@ def _sensitivity(
         between_tasks=spread.between_tasks,
         within_tasks=spread.within_tasks,
         separable=spread.separable,
-    )
-
-
-def _paired_trials(baseline: _Side, other: _Side) -> PairedTrials:
-    from greenroom.analysis.paired import mcnemar_p_value
-
-    table = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
-    for index in baseline.tasks & other.tasks:
-        before, after = baseline.rewards[index], other.rewards[index]
-        for trial in before.keys() & after.keys():
-            table[before[trial] >= SOLVED, after[trial] >= SOLVED] += 1
-    return PairedTrials(
-        both=table[True, True],
-        only_baseline=table[True, False],
-        only_run=table[False, True],
-        neither=table[False, False],
-        p_value=mcnemar_p_value(table[True, False], table[False, True]),
     )
 
 

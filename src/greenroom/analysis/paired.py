@@ -6,14 +6,14 @@ the units, as they are for intervals.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import comb, lcm, nan
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greenroom.analysis.comparison_figures import Difference
+from greenroom.analysis.comparison_figures import Difference, PairedTrials
 from greenroom.analysis.distributions import half_binomial_cdf
 from greenroom.analysis.figures import NOTHING, Estimate
 from greenroom.analysis.intervals import (
@@ -122,6 +122,23 @@ def mcnemar_p_value(only_first: int, only_second: int) -> float:
     """
     pairs = only_first + only_second
     return min(1.0, 2 * half_binomial_cdf(min(only_first, only_second), pairs)) if pairs else 1.0
+
+
+def paired_trials(
+    before: Mapping[int, Mapping[int, bool]], after: Mapping[int, Mapping[int, bool]]
+) -> PairedTrials:
+    """Successes by task and trial, before and after, and McNemar's test of the pairs."""
+    table = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
+    for index in before.keys() & after.keys():
+        for trial in before[index].keys() & after[index].keys():
+            table[before[index][trial], after[index][trial]] += 1
+    return PairedTrials(
+        both=table[True, True],
+        only_baseline=table[True, False],
+        only_run=table[False, True],
+        neither=table[False, False],
+        p_value=mcnemar_p_value(table[True, False], table[False, True]),
+    )
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -19,14 +19,14 @@ RUN_SLICES = ("tag", "kind", "tool")
 
 
 class Slice(Figures):
-    """One group with its figures."""
+    """One group with its figure."""
 
     group: str
     n: int
     """How many tasks or rows it has."""
     cells: int
-    """How many episodes or results are behind the figures."""
-    figures: dict[str, Estimate]
+    """How many episodes or results are behind the figure."""
+    figure: Estimate
 
 
 def slice_run(episodes: Iterable[EpisodeRecord], by: str) -> list[Slice]:
@@ -48,7 +48,7 @@ def slice_run(episodes: Iterable[EpisodeRecord], by: str) -> list[Slice]:
             group=group,
             n=len(by_task),
             cells=sum(map(len, by_task.values())),
-            figures={"pass^1": average_reward(by_task)},
+            figure=average_reward(by_task),
         )
         for group, by_task in _grouped(results, groups_of).items()
     ]
@@ -70,7 +70,7 @@ def _by_kind(results: Sequence[EpisodeRecord]) -> list[Slice]:
                 group=kind,
                 n=sum(1 for shares in by_task.values() if any(shares)),
                 cells=sum(int(sum(shares)) for shares in by_task.values()),
-                figures={"share": average_reward(by_task)},
+                figure=average_reward(by_task),
             )
         )
     return sorted(slices, key=lambda one: -one.cells)

@@ -8,8 +8,7 @@ from itertools import islice
 from typing import Protocol
 
 from greenroom.analysis.figures import ErrorConvention
-from greenroom.analysis.usage import total_usage
-from greenroom.store.records import Usage
+from greenroom.store.records import Usage, total_cost
 
 SOLVED = 1 - 1e-6
 """Tau Bench's measure: a reward this close to 1 is a success."""
@@ -145,7 +144,7 @@ def tally(
 
 def cost_of(rows: Iterable[EpisodeRow]) -> float | None:
     """What episodes cost together: None if any price is unknown, or if nothing was bought."""
-    return total_usage(usage for row in rows for usage in row.usage.values()).cost
+    return total_cost(usage for row in rows for usage in row.usage.values())
 
 
 def tokens_of(rows: Iterable[EpisodeRow]) -> dict[str, int]:
@@ -155,3 +154,12 @@ def tokens_of(rows: Iterable[EpisodeRow]) -> dict[str, int]:
         for purse, usage in row.usage.items():
             tokens[purse] = tokens.get(purse, 0) + usage.prompt_tokens + usage.completion_tokens
     return tokens
+
+
+def usage_by_purse(usages: Iterable[Mapping[str, Usage]]) -> dict[str, Usage]:
+    """Usages in one for each purse."""
+    found: dict[str, list[Usage]] = {}
+    for usage in usages:
+        for purse, used in usage.items():
+            found.setdefault(purse, []).append(used)
+    return {purse: Usage.total(used) for purse, used in found.items()}

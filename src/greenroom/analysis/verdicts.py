@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import isnan
 
 from greenroom.analysis.comparison_figures import Difference, Sensitivity, Verdict
+from greenroom.analysis.figures import Estimate
 
 
-def verdict_of(first: Difference, p_adjusted: float, confidence: float) -> Verdict:
+def verdict_of(apart: Estimate, p_adjusted: float, confidence: float) -> Verdict:
     """A difference is called if the test and the interval both say so, after any correction."""
-    apart = first.difference
     if p_adjusted > 1 - confidence or isnan(apart.low):
         return "no_difference_shown"
     return "better" if apart.low > 0 else "worse" if apart.high < 0 else "no_difference_shown"
@@ -39,16 +39,30 @@ def sentence_of(
 
 
 def _figures(first: Difference, p_value: float, confidence: float, comparisons: int) -> str:
-    apart = first.difference
     corrected = f", corrected for {comparisons} comparisons" if comparisons > 1 else ""
-    return (
-        f"pass^1 {first.value:.2f} against {first.baseline:.2f} "
-        f"({apart.value:+.2f}, {confidence * 100:g} % interval "
-        f"{apart.low:.2f} to {apart.high:.2f}, {_p(p_value)}{corrected})"
+    return difference_text(
+        "pass^1", first.value, first.baseline, first.difference, p_value, confidence, corrected
     )
 
 
-def _p(value: float) -> str:
+def difference_text(
+    figure: str,
+    value: float,
+    baseline: float,
+    apart: Estimate,
+    p_value: float,
+    confidence: float,
+    remark: str = "",
+) -> str:
+    """A difference in words: both figures, how far apart they are, and how sure that is."""
+    return (
+        f"{figure} {value:.2f} against {baseline:.2f} "
+        f"({apart.value:+.2f}, {confidence * 100:g} % interval "
+        f"{apart.low:.2f} to {apart.high:.2f}, {p_text(p_value)}{remark})"
+    )
+
+
+def p_text(value: float) -> str:
     return (
         "p < 0.001" if value < 0.001 else f"p = {value:.3f}" if value < 0.1 else f"p = {value:.2f}"
     )

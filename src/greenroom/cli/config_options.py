@@ -22,7 +22,6 @@ def takes(
     only: Collection[str] | None = None,
     without: Collection[str] = (),
     defaults: Mapping[str, Any] | None = None,
-    required: Collection[str] = (),
     on_resume: bool = False,
 ) -> Callable[[F], F]:
     """Give a command the options of a model's fields.
@@ -50,7 +49,7 @@ def takes(
             _parameter(
                 option,
                 None if on_resume else (defaults or {}).get(option.field, option.default),
-                required=option.field in required or option.required,
+                required=option.required and not on_resume,
             )
             for option in options
         ]

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from greenroom.cli.options import Json
-from greenroom.cli.output import console, print_json, progress
+from greenroom.cli.output import console, print_json
+from greenroom.trials.display import progress_bar
 
 
 def register(app: typer.Typer) -> None:
@@ -30,7 +31,7 @@ def conformance(
     from greenroom.benchmark.conformance import check_conformance, read_traces
 
     traces = read_traces(file)
-    with progress("Traces", len(traces), shown=not json) as advance:
+    with progress_bar("Traces", len(traces), shown=not json) as advance:
         report = check_conformance(traces, data, on_trace=lambda: advance(""))
     if json:
         print_json(

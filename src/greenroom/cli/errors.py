@@ -1,13 +1,18 @@
-"""`greenroom errors`: why episodes failed."""
+"""`greenroom errors`: why episodes failed, or results did not pass."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from greenroom.cli.options import Json, Run
+from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json
+from greenroom.cli.reporting import find_jobs
+
+if TYPE_CHECKING:
+    from greenroom.reports.sections import Failures
+    from greenroom.store import EvaluationRecord, RunRecord, Store
 
 
 def register(app: typer.Typer) -> None:
@@ -16,37 +21,43 @@ def register(app: typer.Typer) -> None:
 
 
 def errors(
-    run: Run,
+    name: Annotated[
+        str, typer.Argument(help="The name or id of a run or an evaluation.", metavar="NAME")
+    ],
     limit: Annotated[int, typer.Option("--limit", help="How many failures to explain.")] = 20,
     json: Json = False,
 ) -> None:
-    """Break the failures of a run down by kind, and explain each with its evidence."""
-    from rich.table import Table
-
-    from greenroom.analysis.errors import break_down
-    from greenroom.store import open_store
+    """Break failures down by kind, and explain each with its evidence."""
+    from greenroom.reports.console import Printer
+    from greenroom.store import RunRecord, open_store
 
     store = open_store()
-    record = store.runs.find(run)
-    breakdown = break_down(store.runs.results(record.id))
+    (job,) = find_jobs(store, [name])
+    if json and isinstance(job, RunRecord):
+        from greenroom.analysis.errors import break_down
+
+        print_json(break_down(store.runs.results(job.id)).model_dump())
+        return
+    section = _failures(store, job)
     if json:
-        print_json(breakdown.model_dump())
-        return
-    out = console()
-    if not breakdown.failures:
-        out.print(f"No failures in {record.name}.")
-        return
-    table = Table(title=f"{record.name}: {breakdown.failures} failures", title_justify="left")
-    table.add_column("Kind")
-    table.add_column("Episodes", justify="right")
-    table.add_column("Share", justify="right")
-    for kind, count in sorted(breakdown.by_kind.items(), key=lambda item: -item[1]):
-        table.add_row(kind.replace("_", " "), str(count), f"{count / breakdown.failures:.0%}")
-    out.print(table)
-    for diagnosis in breakdown.diagnoses[:limit]:
-        where = f"task {diagnosis.task_index}, trial {diagnosis.trial}"
-        out.print(f"{where}: {diagnosis.explanation}", markup=False, soft_wrap=True)
-        for difference in diagnosis.differences[:2]:
-            out.print(f"    {difference}", markup=False, soft_wrap=True, style="dim")
-    if breakdown.failures > limit:
-        out.print(f"... and {breakdown.failures - limit} more: --limit or --json shows them")
+        print_json(section.model_dump())
+    elif not section.total:
+        console().print(f"No failures in {job.name}.", markup=False)
+    else:
+        title = f"{job.name}: {section.total} failures"
+        shown = section.model_copy(update={"title": title, "shown": limit})
+        Printer(console(), more="--limit or --json").section(shown)
+
+
+def _failures(store: Store, job: RunRecord | EvaluationRecord) -> Failures:
+    from greenroom.analysis.errors import break_down
+    from greenroom.reports.build import evaluated_rows
+    from greenroom.reports.build_evaluation import failure_section as evaluation_failures
+    from greenroom.reports.build_run import failure_section as run_failures
+    from greenroom.store import RunRecord
+
+    if isinstance(job, RunRecord):
+        episodes = list(store.runs.results(job.id))
+        wishes = {episode.task_index: episode.task.instruction for episode in episodes}
+        return run_failures(break_down(episodes), wishes)
+    return evaluation_failures(list(evaluated_rows(store, job)), job)

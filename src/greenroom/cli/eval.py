@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from greenroom.cli.config_options import takes
-from greenroom.cli.evaluating import Outcome, run_and_report
+from greenroom.cli.evaluating import run_and_report
 from greenroom.cli.options import Json
+from greenroom.cli.reporting import JUnit, Outcome
 from greenroom.evaluation.config import EvaluationConfig
 
 if TYPE_CHECKING:
     from greenroom.evaluation import EvaluationContext
     from greenroom.store import EvaluationRecord, Store
-
-JUnit = Annotated[
-    Path | None, typer.Option("--junit", help="Write the results as JUnit XML.", metavar="FILE")
-]
 
 
 def register(app: typer.Typer) -> None:

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-import sys
-from enum import StrEnum
-from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from greenroom.cli.config_options import takes
-from greenroom.cli.eval import JUnit
-from greenroom.cli.evaluating import Outcome, report_outcome, run_and_report
+from greenroom.cli.evaluating import run_and_report
 from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json
+from greenroom.cli.reporting import (
+    All,
+    By,
+    Failures,
+    Form,
+    Gates,
+    JUnit,
+    Outcome,
+    Output,
+    Strict,
+    Yes,
+    delete_job,
+    deliver,
+    finish,
+    print_jobs,
+    reported,
+    write,
+)
 from greenroom.errors import InputError
 from greenroom.evaluation.config import EvaluationConfig
 
@@ -28,46 +42,42 @@ Evaluation = Annotated[
 ]
 
 
-class Format(StrEnum):
-    """The forms that an evaluation can be exported in."""
-
-    json = "json"
-    jsonl = "jsonl"
-    markdown = "markdown"
-    junit = "junit"
-
-
 @app.command("list")
 def list_evaluations(json: Json = False) -> None:
     """List all evaluations, the newest first."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    from greenroom.evaluation.report import evaluation_facts
     from greenroom.store import open_store
 
     store = open_store()
     found = [(one, len(store.evaluations.finished(one.id))) for one in store.evaluations.all()]
     if json:
-        print_json([evaluation_facts(one) | {"finished": done} for one, done in found])
+        print_json(
+            [
+                one.model_dump(mode="json")
+                | {"test_set": _test_set(one), "planned": one.planned, "finished": done}
+                for one, done in found
+            ]
+        )
         return
     if not found:
         console().print("No evaluations yet. Try: greenroom eval WORKFLOW TESTSET -e exact_match")
         return
-    table = Table(title=f"Evaluations in {store.location}", title_justify="left")
-    for heading in ("Name", "Workflow", "Test set", "Evaluators", "Calls", "Status", "Created"):
-        table.add_column(heading, justify="right" if heading == "Calls" else "left")
-    for one, done in found:
-        table.add_row(
-            escape(one.name),
-            escape(one.workflow),
-            escape(f"{one.test_set_name}@{one.test_set_version}"),
-            escape(", ".join(str(spec["alias"]) for spec in one.evaluators)),
-            f"{done}/{one.planned}",
-            one.status,
-            f"{one.created_at.astimezone():%Y-%m-%d %H:%M}",
-        )
-    console().print(table)
+    print_jobs(
+        f"Evaluations in {store.location}",
+        ("Name", "Workflow", "Test set", "Evaluators", "Calls", "Status", "Created"),
+        [
+            (
+                one.name,
+                one.workflow,
+                _test_set(one),
+                ", ".join(str(spec["alias"]) for spec in one.evaluators),
+                f"{done}/{one.planned}",
+                one.status,
+                f"{one.created_at.astimezone():%Y-%m-%d %H:%M}",
+            )
+            for one, done in found
+        ],
+        right="Calls",
+    )
 
 
 @app.command()
@@ -80,14 +90,16 @@ def show(
     repeat: Annotated[
         int | None, typer.Option("--repeat", help="Only this repeat of the row, from 1.", min=1)
     ] = None,
-    failures: Annotated[
-        int, typer.Option("--failures", help="How many results that did not pass to show.", min=0)
-    ] = 5,
+    by: By = None,
+    gate: Gates = None,
+    strict: Strict = False,
+    failures: Failures = 5,
+    all_: All = False,
+    junit: JUnit = None,
+    output: Output = None,
     json: Json = False,
 ) -> None:
     """Show an evaluation: its figures; or one row: exactly what was compared with what."""
-    from greenroom.evaluation.console import print_evaluation
-    from greenroom.evaluation.report import report_evaluation, report_facts
     from greenroom.store import open_store
 
     store = open_store()
@@ -97,11 +109,25 @@ def show(
         return
     if repeat is not None:
         raise InputError("--repeat goes with --row.")
-    report = report_evaluation(store, record, failures=failures)
-    if json:
-        print_json(report_facts(report))
-    else:
-        print_evaluation(report, console())
+    outcome = Outcome(gate, strict or None, by or (), junit, output, json, all_, failures)
+    deliver(store, record, outcome)
+
+
+@app.command()
+def report(
+    evaluation: Evaluation,
+    output: Output = Path("report.html"),
+    by: By = None,
+    gate: Gates = None,
+    strict: Strict = False,
+    junit: JUnit = None,
+) -> None:
+    """Write an evaluation's report: by default a page that needs nothing but a browser."""
+    from greenroom.store import open_store
+
+    store = open_store()
+    outcome = Outcome(gate, strict or None, by or (), junit, output=output)
+    deliver(store, store.evaluations.find(evaluation), outcome)
 
 
 @app.command()
@@ -124,10 +150,10 @@ def resume(
 
 
 @app.command()
-@takes(EvaluationConfig, only=("gates", "strict"))
 def check(
-    fields: dict[str, Any],
     evaluation: Evaluation,
+    gate: Gates = None,
+    strict: Strict = False,
     junit: JUnit = None,
     json: Json = False,
 ) -> None:
@@ -137,88 +163,64 @@ def check(
     """
     from greenroom.store import open_store
 
-    strict = fields.get("strict") or None
-    outcome = Outcome(gates=fields.get("gates"), strict=strict, junit=junit, json=json)
-    report_outcome(open_store(), evaluation, outcome)
+    store = open_store()
+    outcome = Outcome(gates=gate, strict=strict or None, junit=junit, json=json)
+    deliver(store, store.evaluations.find(evaluation), outcome)
 
 
 @app.command()
 def export(
     evaluation: Evaluation,
-    format: Annotated[  # noqa: A002
-        Format, typer.Option("--format", help="The form to write.")
-    ] = Format.json,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file to write; else it is printed.")
-    ] = None,
+    format: Form = None,  # noqa: A002
+    output: Output = None,
+    by: By = None,
+    gate: Gates = None,
+    strict: Strict = False,
+    junit: JUnit = None,
 ) -> None:
-    """Export an evaluation: JSON with all results, a result per line, Markdown or JUnit XML."""
+    """Export an evaluation: everything as JSON, results as a table, Markdown or JUnit XML."""
     from greenroom.store import open_store
-    from greenroom.util.files import write_whole
 
     store = open_store()
-    text = _rendered(store, store.evaluations.find(evaluation), format)
-    if output is None:
-        sys.stdout.write(text)
-    else:
-        write_whole(output, text)
-        typer.echo(f"Wrote {output}")
+    outcome = Outcome(gate, strict or None, by or (), junit)
+    found = reported(store, store.evaluations.find(evaluation), outcome)
+    write(found, output, format)
+    finish(found)
 
 
 @app.command()
-def delete(
-    evaluation: Evaluation,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-) -> None:
+def delete(evaluation: Evaluation, yes: Yes = False) -> None:
     """Delete an evaluation with all its results; its test set stays."""
     from greenroom.store import open_store
 
     store = open_store()
-    record = store.evaluations.find(evaluation)
-    if not yes:
-        done = len(store.evaluations.finished(record.id))
-        typer.confirm(f"Delete '{record.name}' with {done} results?", abort=True)
-    store.evaluations.delete(record)
-    typer.echo(f"Deleted {record.name}")
+    delete_job(store.evaluations, store.evaluations.find(evaluation), "results", yes=yes)
+
+
+def _test_set(evaluation: EvaluationRecord) -> str:
+    return f"{evaluation.test_set_name}@{evaluation.test_set_version}"
 
 
 def _show_row(
     store: Store, evaluation: EvaluationRecord, row: int, repeat: int | None, *, json: bool
 ) -> None:
-    from greenroom.evaluation.console import print_result
-    from greenroom.evaluation.report import result_facts
+    from greenroom.reports.report import EvaluatedRow
+    from greenroom.reports.result import print_result
 
     if row > evaluation.row_count:
         raise InputError(f"There is no row {row}: '{evaluation.name}' has {evaluation.row_count}.")
     if repeat is not None and repeat > evaluation.repeats:
         raise InputError(f"Each row of '{evaluation.name}' was given {evaluation.repeats} times.")
     wanted = range(evaluation.repeats) if repeat is None else [repeat - 1]
-    found = [store.evaluations.result(evaluation.id, (row - 1, one)) for one in wanted]
-    results = [result for result in found if result is not None]
+    kept = [store.evaluations.result(evaluation.id, (row - 1, one)) for one in wanted]
+    results = [result for result in kept if result is not None]
     if not results:
         raise InputError(f"Row {row} of '{evaluation.name}' has no result yet.")
     version = store.test_sets.find(evaluation.test_set_id, evaluation.test_set_version)
     content = next(store.test_sets.rows(version, start=row - 1, limit=1))
+    found = [EvaluatedRow.of(result, content) for result in results]
     if json:
-        print_json({"row": content, "results": [result_facts(result) for result in results]})
+        print_json({"row": content, "results": [one.model_dump(mode="json") for one in found]})
         return
-    for result in results:
-        print_result(evaluation, content, result, console())
-
-
-def _rendered(store: Store, evaluation: EvaluationRecord, form: Format) -> str:
-    from greenroom.evaluation.junit import render_junit
-    from greenroom.evaluation.markdown import render_evaluation_markdown
-    from greenroom.evaluation.report import exported_results, report_evaluation, report_facts
-    from greenroom.reports.plain import plain
-    from greenroom.util.raw_json import raw_text
-
-    if form is Format.jsonl:
-        return "".join(f"{raw_text(one)}\n" for one in exported_results(store, evaluation))
-    report = report_evaluation(store, evaluation, failures=50)
-    if form is Format.markdown:
-        return render_evaluation_markdown(report)
-    if form is Format.junit:
-        return render_junit(evaluation, store.evaluations.results(evaluation.id), report.gates)
-    facts = report_facts(report) | {"results": list(exported_results(store, evaluation))}
-    return f"{dumps(plain(facts), indent=2, ensure_ascii=False)}\n"
+    for one in found:
+        print_result(evaluation, one, console())

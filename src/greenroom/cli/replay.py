@@ -11,7 +11,8 @@ import typer
 from greenroom.benchmark.config import RunConfig, check_config
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
-from greenroom.cli.output import console, print_json, progress
+from greenroom.cli.output import console, print_json
+from greenroom.trials.display import progress_bar
 
 
 def register(app: typer.Typer) -> None:
@@ -35,7 +36,7 @@ def replay(
     domain = load_domain(config.env, config.data, config.env_options)
     recordings = load_recordings(file)
     episodes: list[ReplayedEpisode] = []
-    with progress("Episodes", len(recordings), shown=not json) as advance:
+    with progress_bar("Episodes", len(recordings), shown=not json) as advance:
         for episode in replay_recordings(domain, recordings, split=config.task_split):
             episodes.append(episode)
             advance("")

@@ -13,6 +13,7 @@ import typer
 from greenroom.agents.flags import AgentFlags, flags_of_options
 from greenroom.benchmark.config import RunConfig
 from greenroom.cli.app import report_error
+from greenroom.cli.options import spelt_out_switches
 from greenroom.options import add_arguments, joined_lists, options_of
 
 DEFAULTS: dict[str, Any] = {
@@ -42,12 +43,16 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "agent are flags, too.",
         allow_abbrev=False,
     )
-    options = options_of(RunConfig)
+    options = [one for one in options_of(RunConfig) if one.field not in ("gates", "strict")]
     add_arguments(parser, options, defaults=DEFAULTS)
-    parser.add_argument("--log-dir", default="results", help="where the result file is written")
-    known = {"-h": False, "--help": False, "--log-dir": True} | flags_of_options(options)
-    flags = AgentFlags(known, lambda _: DEFAULTS["agent_strategy"])
-    return parser.parse_args(flags.spelt_out(joined_lists(arguments)))
+    parser.add_argument("--log-dir", default="results", help="Where the result file is written.")
+    parser.add_argument(
+        "--clear-cache", choices=["true", "false"], help="Forget all kept answers first."
+    )
+    own = {"-h": False, "--help": False, "--log-dir": True, "--clear-cache": True}
+    flags = AgentFlags(own | flags_of_options(options), lambda _: DEFAULTS["agent_strategy"])
+    words = spelt_out_switches(joined_lists(arguments))
+    return parser.parse_args(flags.spelt_out(words))
 
 
 def play(flags: argparse.Namespace) -> None:
@@ -55,11 +60,14 @@ def play(flags: argparse.Namespace) -> None:
     from greenroom.agents import find_strategy
     from greenroom.benchmark import check_config, start_run
     from greenroom.cli.playing import play_and_report
+    from greenroom.models.cache import clear_answers
     from greenroom.reports.tau_bench import result_file_name, tau_bench_rows, write_tau_bench
     from greenroom.store import open_store
 
     fields: dict[str, Any] = {k: value for k, value in vars(flags).items() if value is not None}
     log_dir = Path(fields.pop("log_dir"))
+    if fields.pop("clear_cache", None) == "true":
+        clear_answers()
     strategy = find_strategy(flags.agent_strategy)
     if not strategy.needs_model and strategy.create_model is None:
         # It knows what to do, and would talk to a model for nothing.

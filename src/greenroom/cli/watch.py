@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from greenroom.cli.options import Run
-from greenroom.cli.output import progress
+from greenroom.trials.display import progress_bar
 
 if TYPE_CHECKING:
     from greenroom.store import RunRecord, Store
@@ -26,7 +26,7 @@ def watch(
 
     store = open_store()
     record = store.runs.find(run)
-    with progress(record.name, record.planned) as advance:
+    with progress_bar(record.name, record.planned) as advance:
         shown = 0
         for done, note in _looks(store, record, interval):
             for _ in range(done - shown):

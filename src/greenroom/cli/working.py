@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from greenroom.cli.output import progress
+from greenroom.trials.display import progress_bar
 
 if TYPE_CHECKING:
     from greenroom.store import CellRecord, JobRecord, Jobs
@@ -51,7 +51,7 @@ def work(
     resume = resume or f"{jobs.kind.resume} {job.name}"
     left = job.planned - len(jobs.finished(job.id))
     try:
-        with progress(job.name, left, shown=shown) as advance:
+        with progress_bar(job.name, left, shown=shown) as advance:
 
             def note(record: RecordT) -> None:
                 standing.add(record, value(record))

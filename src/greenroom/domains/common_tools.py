@@ -18,7 +18,7 @@ from greenroom.domains.world import World
 
 ALLOWED_CHARACTERS: Final = "0123456789+-*/(). "
 
-_LARGEST_BITS: Final = 1 << 16  # far beyond any float, still instant to compute
+_LARGEST_BITS: Final = 1 << 16  # far beyond any float, still quick to compute
 
 _BINARY: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
@@ -66,14 +66,14 @@ def transfer_to_human_agents(
 def calculate_text(expression: Any) -> str:
     """The value of an arithmetic expression rounded to two places, or `Error: ...`.
 
-    A value that is no text raises the TypeError that looping over it raises.
+    A value that cannot be iterated raises a TypeError.
     """
     for character in expression:
         if character not in ALLOWED_CHARACTERS:
             return "Error: invalid characters in expression"
     try:
         return str(round(float(_evaluate(expression)), 2))
-    except Exception as error:  # whatever goes wrong is the answer
+    except Exception as error:  # the tool answers with the error
         return f"Error: {error}"
 
 
@@ -105,7 +105,7 @@ def _value(node: ast.expr) -> Any:
 
 
 def _call(node: ast.Call) -> Any:
-    # "2(3)" reads as a call of a number. Python first works out what is passed, then complains.
+    # "2(3)" parses as a call of a number. Python evaluates the arguments before it raises.
     called = _value(node.func)
     for argument in node.args:
         if isinstance(argument, ast.Starred):

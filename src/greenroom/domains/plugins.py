@@ -49,6 +49,11 @@ def domain_names() -> list[str]:
     return _REGISTRY.names()
 
 
+def name_of_plugin(plugin: DomainPlugin | str) -> str:
+    """The name of a domain that is given as an object."""
+    return _REGISTRY.name_of(plugin)
+
+
 def find_plugin(name: str) -> DomainPlugin:
     """The domain of that name, or the one that `file.py:name` or `module:name` means."""
     return _REGISTRY.load(name)

@@ -43,7 +43,7 @@ def respond(content: str) -> Action:
 
 @dataclass(frozen=True)
 class Task:
-    """An instruction for the user, ground-truth actions, and outputs that the user has to hear."""
+    """An instruction for the user, ground-truth actions, and outputs that the agent must say."""
 
     instruction: str
     actions: tuple[Action, ...] = ()
@@ -51,17 +51,17 @@ class Task:
     user_id: str = ""
     annotator: str | None = None
     id: str | None = None
-    """The task's name where it comes from, if it has one there."""
+    """The task's id in its source, if it has one."""
     unscored: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """Criteria of the source that are not scored here, by kind."""
+    """Criteria of the source that Greenroom does not score, by kind."""
 
     @cached_property
     def unscored_count(self) -> int:
-        """How many criteria of the source are not scored here."""
+        """How many criteria of the source Greenroom does not score."""
         return sum(len(criteria) for criteria in self.unscored.values())
 
     def to_json(self) -> dict[str, Any]:
-        """The task as pack files keep it."""
+        """The task as pack files store it."""
         record: dict[str, Any] = {
             "user_id": self.user_id,
             "instruction": self.instruction,
@@ -95,7 +95,7 @@ _Text = Annotated[str, BeforeValidator(_text)]
 class _TaskRecord(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
-    # An instruction may be missing here: `tasks validate` reports it with every other problem.
+    # `tasks validate` reports a missing instruction together with every other problem.
     instruction: str = ""
     actions: list[_ActionRecord] = Field(default_factory=list[_ActionRecord])
     outputs: list[_Text] = Field(default_factory=list[str])
@@ -109,7 +109,7 @@ _task_records = TypeAdapter(list[_TaskRecord])
 
 
 def parse_tasks(records: Any, source: Path | str) -> tuple[Task, ...]:
-    """Tasks from the JSON of a task file, older spellings included."""
+    """Parse the JSON of a task file, older spellings included."""
     try:
         parsed = _task_records.validate_python(records)
     except ValidationError as error:
@@ -138,7 +138,7 @@ def select_tasks(
     end_index: int = -1,
     shuffle_seed: int | None = None,
 ) -> list[int]:
-    """Indices of the tasks to play: the ids asked for, or a range of all; -1 as end means all.
+    """Indices of the tasks to play: the given ids, or a range; -1 as the end means all.
 
     >>> select_tasks(5, start_index=1, end_index=4)
     [1, 2, 3]

@@ -7,11 +7,6 @@ from typing import TYPE_CHECKING
 from greenroom.util.imports import later
 
 if TYPE_CHECKING:
-    from greenroom.evaluation.aggregates import (
-        EvaluationFigures,
-        EvaluatorFigures,
-        measure_evaluation,
-    )
     from greenroom.evaluation.config import EvaluationConfig, check_evaluation_config
     from greenroom.evaluation.context import EvaluationContext
     from greenroom.evaluation.evaluators import (
@@ -24,11 +19,6 @@ if TYPE_CHECKING:
         make_evaluator,
         make_evaluators,
     )
-    from greenroom.evaluation.gates import Gate, GateResult, check_gates, parse_gate, parse_gates
-    from greenroom.evaluation.junit import render_junit
-    from greenroom.evaluation.markdown import render_evaluation_markdown
-    from greenroom.evaluation.report import EvaluationReport, report_evaluation
-    from greenroom.evaluation.results import Evaluated, evaluate, evaluate_async
     from greenroom.evaluation.running import run_evaluation
     from greenroom.evaluation.runs import (
         find_test_set,
@@ -52,9 +42,6 @@ if TYPE_CHECKING:
 __getattr__ = later(
     __name__,
     {
-        "EvaluationFigures": "aggregates",
-        "EvaluatorFigures": "aggregates",
-        "measure_evaluation": "aggregates",
         "EvaluationConfig": "config",
         "check_evaluation_config": "config",
         "Case": "evaluators",
@@ -65,18 +52,6 @@ __getattr__ = later(
         "load_kind": "evaluators",
         "make_evaluator": "evaluators",
         "make_evaluators": "evaluators",
-        "Gate": "gates",
-        "GateResult": "gates",
-        "check_gates": "gates",
-        "parse_gate": "gates",
-        "parse_gates": "gates",
-        "render_junit": "junit",
-        "render_evaluation_markdown": "markdown",
-        "EvaluationReport": "report",
-        "report_evaluation": "report",
-        "Evaluated": "results",
-        "evaluate": "results",
-        "evaluate_async": "results",
         "run_evaluation": "running",
         "EvaluationContext": "context",
         "find_test_set": "runs",
@@ -97,24 +72,15 @@ __getattr__ = later(
 
 __all__ = [
     "Case",
-    "Evaluated",
     "EvaluationConfig",
     "EvaluationContext",
-    "EvaluationFigures",
-    "EvaluationReport",
     "Evaluator",
-    "EvaluatorFigures",
     "EvaluatorKind",
-    "Gate",
-    "GateResult",
     "Roles",
     "Score",
     "add_rows",
     "check_evaluation_config",
-    "check_gates",
     "column_roles",
-    "evaluate",
-    "evaluate_async",
     "evaluator_names",
     "export_file",
     "find_test_set",
@@ -123,15 +89,9 @@ __all__ = [
     "load_kind",
     "make_evaluator",
     "make_evaluators",
-    "measure_evaluation",
     "open_workflow",
-    "parse_gate",
-    "parse_gates",
     "read_rows",
-    "render_evaluation_markdown",
-    "render_junit",
     "reopen_evaluation",
-    "report_evaluation",
     "row_expected",
     "row_inputs",
     "run_evaluation",

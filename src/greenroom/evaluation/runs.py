@@ -13,6 +13,8 @@ from uuid import uuid4
 import anyio.to_thread
 
 from greenroom._version import __version__
+from greenroom.analysis.evaluations import gate_names
+from greenroom.analysis.gates import parse_gates
 from greenroom.errors import InputError
 from greenroom.evaluation.config import EvaluationConfig, check_evaluation_config
 from greenroom.evaluation.context import EvaluationContext, find_user
@@ -23,7 +25,6 @@ from greenroom.evaluation.evaluators import (
     make_evaluators,
     parse_spec,
 )
-from greenroom.evaluation.gates import parse_gates
 from greenroom.evaluation.row_calls import Form, RowPlan, plan_rows
 from greenroom.evaluation.test_sets import find_version, import_file
 from greenroom.evaluation.test_sets.files import FORMATS
@@ -197,7 +198,7 @@ def _specs(config: EvaluationConfig) -> list[EvaluatorSpec]:
             "Say how outputs are scored: --evaluator exact_match, for one. There are: "
             f"{', '.join(evaluator_names())}."
         )
-    parse_gates(config.gates, [spec.alias for spec in specs])
+    parse_gates(config.gates, gate_names(spec.alias for spec in specs))
     return specs
 
 

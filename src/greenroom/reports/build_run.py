@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
-from greenroom.analysis.figures import ConventionMetrics, Diagnosis, Estimate, TaskFigures
+from greenroom.analysis.figures import Diagnosis, ErrorBreakdown, TaskFigures
+from greenroom.analysis.tally import usage_by_purse
 from greenroom.analysis.tools import tool_figures
-from greenroom.analysis.usage import usage_by_purse
 from greenroom.reports import run_words as words
-from greenroom.reports.plain import plain, without_secrets
+from greenroom.reports.plain import plain
 from greenroom.reports.report import RunData, RunReport
+from greenroom.reports.run_figures import LEADERBOARD_KS, bought, figures, reliability, turn_curve
 from greenroom.reports.sections import (
     AnySection,
     Cell,
     Chart,
-    Column,
     Evidence,
-    Fact,
     Facts,
     Failure,
     Failures,
-    Figure,
-    Figures,
     Grid,
     GridItem,
     KindCount,
@@ -33,22 +29,23 @@ from greenroom.reports.sections import (
     Table,
     Text,
 )
-from greenroom.reports.shared_sections import costs_table, latency_table
+from greenroom.reports.shared_sections import (
+    col,
+    costs_table,
+    facts_of,
+    interval_cell,
+    latency_table,
+    outcome_table,
+    setup_text,
+)
 from greenroom.reports.texts import (
     KINDS,
-    OUTCOMES,
     date_text,
     kind_words,
     known,
     money,
-    outcome_words,
-    plural,
 )
-
-MOST_KS = 8
-"""pass^k is shown up to here; `metrics` in the JSON report has them all."""
-
-LEADERBOARD_KS = (1, 2, 3, 4)
+from greenroom.util.raw_json import raw_text
 
 
 def run_report(data: RunData) -> RunReport:
@@ -59,246 +56,22 @@ def run_report(data: RunData) -> RunReport:
         name=data.run.name,
         headline=words.headline(data),
         notes=words.notes(data),
-        facts=list(_facts(data)),
+        facts=facts_of(_facts(data)),
         sections=[section for build in SECTIONS for section in build(data)],
     )
 
 
-def _facts(data: RunData) -> Iterator[Fact]:
+def _facts(data: RunData) -> Iterator[tuple[str, str]]:
     run = data.run
-    yield Fact(label="Agent", value=words.agent_label(data))
-    yield Fact(label="Environment", value=f"{run.env}, split {run.task_split}")
-    yield Fact(label="Pack", value=words.pack_label(data))
-    yield Fact(label="Played", value=date_text(run.created_at))
-    yield Fact(label="Greenroom", value=run.greenroom_version)
+    yield "Agent", words.agent_label(data)
+    yield "Environment", f"{run.env}, split {run.task_split}"
+    yield "Pack", words.pack_label(data)
+    yield "Played", date_text(run.created_at)
+    yield "Greenroom", run.greenroom_version
     for label, values in data.agent_facts.items():
-        yield Fact(label=f"{label[:1].upper()}{label[1:]}", value=" and ".join(values))
+        yield f"{label[:1].upper()}{label[1:]}", " and ".join(values)
     if run.status != "complete":
-        yield Fact(label="Status", value=run.status)
-
-
-# Figures
-
-
-def figures(data: RunData) -> Iterator[AnySection]:
-    """pass^k and the figures beside it."""
-    metrics = data.metrics
-    differ = words.conventions_differ(metrics)
-    other = metrics.conventions["errors_as_failures"] if differ else None
-    note = words.interval_note(data)
-    yield Figures(
-        id="figures",
-        title="Figures",
-        figures=[*_pass_figures(data, other), *_other_figures(data, other)],
-        confidence=metrics.confidence,
-        second=f"{words.without_result(metrics)} counted as failures" if other else "",
-        notes=[note] if note else [],
-    )
-
-
-def _pass_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[Figure]:
-    metrics = data.metrics
-    for k, estimate in sorted(metrics.main.pass_hat_k.items()):
-        if k > MOST_KS or not (other or math.isfinite(estimate.value)):
-            continue
-        meaning = (
-            "solved in one try" if k == 1 else f"solved {words.TIMES.get(k, f'{k} times in a row')}"
-        )
-        partial = words.is_partial(metrics, k)
-        if partial:
-            meaning += f"; only {metrics.main.pass_tasks[k]:,} of {len(metrics.tasks):,} tasks"
-        second = other.pass_hat_k.get(k) if other else None
-        yield _figure(
-            f"pass^{k}",
-            f"pass^{k}",
-            estimate,
-            meaning,
-            n=metrics.main.pass_tasks.get(k),
-            partial=partial,
-            format="percent",
-            second=known(second.value) if second else None,
-            prominent=k in LEADERBOARD_KS,
-        )
-
-
-def _other_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[Figure]:
-    metrics, main = data.metrics, data.metrics.main
-    yield _figure(
-        "reward",
-        "Average reward",
-        main.average_reward,
-        "mean over episodes, 0 to 1",
-        n=main.tasks,
-        second=known(other.average_reward.value) if other else None,
-    )
-    needs = "" if math.isfinite(main.overall_score.value) else "; needs 4 trials of each task"
-    yield _figure(
-        "overall",
-        "Overall score",
-        main.overall_score,
-        f"mean of pass^1 to pass^4{needs}",
-        n=main.pass_tasks.get(4),
-        partial=words.is_partial(metrics, 4),
-        second=known(other.overall_score.value) if other else None,
-    )
-    yield Figure(
-        key="episodes",
-        label="Episodes",
-        value=metrics.with_result,
-        format="count",
-        meaning=f"with a result, of {metrics.planned:,} planned; {plural(main.tasks, 'task')}",
-    )
-    yield Figure(
-        key="coverage",
-        label="Coverage",
-        value=known(main.coverage),
-        format="percent",
-        digits=0,
-        meaning="of what was planned counts",
-    )
-    yield _figure(
-        "steps_to_success",
-        "Steps to success",
-        metrics.steps_to_success,
-        "mean over solved episodes",
-        digits=1,
-        n=sum(1 for task in metrics.tasks if task.successes),
-    )
-    yield from _money_figures(data)
-    turn = metrics.latency.get("turn")
-    if turn is not None:
-        yield _figure(
-            "latency_p95", "Turn, p95", turn.p95, "of turns take no longer", format="seconds"
-        )
-    if metrics.seconds > 0:
-        yield Figure(
-            key="time",
-            label="Time",
-            value=metrics.seconds,
-            format="seconds",
-            meaning="all episodes together",
-        )
-
-
-def _money_figures(data: RunData) -> Iterator[Figure]:
-    metrics, spent = data.metrics, usage_by_purse(one.usage for one in data.episodes)
-    if _bought(data):
-        average = metrics.average_cost
-        meaning = "in all" if average is None else f"in all; {money(average)} per episode"
-        if metrics.total_cost is None:
-            meaning = "the price of a model is not known"
-        yield Figure(
-            key="cost",
-            label="Cost",
-            value=metrics.total_cost,
-            format="money",
-            unknown="unknown",
-            meaning=meaning,
-        )
-        solved = metrics.outcomes.get("success", 0)
-        if metrics.total_cost is not None and solved:
-            yield Figure(
-                key="cost_per_solved",
-                label="Cost per solved",
-                value=metrics.total_cost / solved,
-                format="money",
-                meaning="all that was spent, by solved episodes",
-            )
-        purses = "; ".join(f"{purse} {count:,}" for purse, count in metrics.tokens.items() if count)
-        yield Figure(
-            key="tokens",
-            label="Tokens",
-            value=sum(metrics.tokens.values()),
-            format="count",
-            meaning=purses,
-        )
-    answers = sum(usage.cached_calls for usage in spent.values())
-    if answers:
-        worth = [usage.cached_cost for usage in spent.values() if usage.cached_calls]
-        total = None if None in worth else sum(cost for cost in worth if cost is not None)
-        saved = "" if total is None else f"; they cost {money(total)} when bought"
-        yield Figure(
-            key="cached",
-            label="From cache",
-            value=answers,
-            format="count",
-            meaning=f"answers not bought again{saved}",
-        )
-    if data.attempts:
-        cost = data.attempts_cost
-        extra = "" if cost is None else f"; {money(cost)} on top of the cost"
-        yield Figure(
-            key="attempts",
-            label="Further attempts",
-            value=data.attempts,
-            format="count",
-            meaning=f"broken or interrupted, and played again{extra}",
-        )
-
-
-def _figure(key: str, label: str, estimate: Estimate, meaning: str, **more: object) -> Figure:
-    return Figure.model_validate(
-        {
-            "key": key,
-            "label": label,
-            "value": known(estimate.value),
-            "low": known(estimate.low),
-            "high": known(estimate.high),
-            "meaning": meaning,
-            **more,
-        }
-    )
-
-
-def reliability(data: RunData) -> Iterator[AnySection]:
-    """pass^k as a chart: how fast reliability falls."""
-    metrics = data.metrics
-    shown = [metrics.main]
-    if words.conventions_differ(metrics):
-        shown.append(metrics.conventions["errors_as_failures"])
-    series = [
-        Series(
-            name=words.convention_label(metrics, one.convention)
-            if len(shown) > 1
-            else words.agent_label(data),
-            points=[
-                Point(x=k, y=e.value, low=known(e.low), high=known(e.high), label=f"pass^{k}")
-                for k, e in sorted(one.pass_hat_k.items())
-                if math.isfinite(e.value) and k <= MOST_KS
-            ],
-        )
-        for one in shown
-    ]
-    if series[0].points:
-        yield Chart(
-            id="reliability",
-            title="How reliably",
-            style="bars",
-            x=Column(label="Tries in a row", format="count"),
-            y=Column(label="Tasks solved every time", format="percent"),
-            series=series,
-            notes=["The share of tasks that are solved every time in so many tries."],
-            detail=True,
-        )
-
-
-def turn_curve(data: RunData) -> Iterator[AnySection]:
-    """The share of episodes that are solved at, and by, each turn."""
-    curve = data.metrics.turn_curve
-    if curve:
-        yield Chart(
-            id="turns",
-            title="How soon",
-            style="steps",
-            x=Column(label="Turn", format="count"),
-            y=Column(label="Episodes", format="percent"),
-            series=[
-                Series(name="solved by", points=[Point(x=p.turn, y=p.solved_by) for p in curve]),
-                Series(name="solved at", points=[Point(x=p.turn, y=p.solved_at) for p in curve]),
-            ],
-            notes=["A turn runs from a message of the user to the agent's reply."],
-            detail=True,
-        )
+        yield "Status", run.status
 
 
 # Outcomes, cells, failures
@@ -309,24 +82,7 @@ def outcomes(data: RunData) -> Iterator[AnySection]:
     counts = dict(data.metrics.outcomes)
     if data.metrics.missing:
         counts["missing"] = data.metrics.missing
-    order = [*(name for name in OUTCOMES if name in counts), *(set(counts) - set(OUTCOMES))]
-    total = sum(counts.values())
-    if total:
-        yield Table(
-            id="outcomes",
-            title="Outcomes",
-            columns=[
-                Column(label="Outcome", format="outcome"),
-                Column(label="Meaning", wide=True),
-                Column(label="Episodes", format="count"),
-                Column(label="Share", format="percent"),
-            ],
-            rows=[
-                Row(cells=[name, outcome_words(name).meaning, counts[name], counts[name] / total])
-                for name in order
-                if counts[name]
-            ],
-        )
+    yield from outcome_table(counts, "Episodes")
 
 
 def cells(data: RunData) -> Iterator[AnySection]:
@@ -345,14 +101,14 @@ def cells(data: RunData) -> Iterator[AnySection]:
         trial="trial",
         trials=[str(trial) for trial in trials],
         columns=[
-            Column(label="What the user wants"),
-            Column(label="Solved", format="ratio"),
-            Column(label="Reward", format="decimal", digits=2, wide=True),
-            Column(label="Steps", format="decimal", digits=1),
-            Column(label="Turns", format="decimal", digits=1, wide=True),
-            Column(label="Steps to success", format="decimal", digits=1, wide=True),
-            Column(label="Turn of success", format="decimal", digits=1, wide=True),
-            *([Column(label="Cost", format="money", wide=True)] if costs else []),
+            col("What the user wants"),
+            col("Solved", "ratio"),
+            col("Reward", "decimal", 2, wide=True),
+            col("Steps", "decimal", 1),
+            col("Turns", "decimal", 1, wide=True),
+            col("Steps to success", "decimal", 1, wide=True),
+            col("Turn of success", "decimal", 1, wide=True),
+            *([col("Cost", "money", wide=True)] if costs else []),
         ],
         items=[
             GridItem(
@@ -398,11 +154,15 @@ def _successes(data: RunData) -> tuple[dict[int, float], dict[int, float]]:
 
 def failures(data: RunData) -> Iterator[AnySection]:
     """Failures by kind, and each explained."""
-    errors = data.errors
+    wishes = {task.task_index: task.instruction for task in data.metrics.tasks}
+    yield failure_section(data.errors, wishes)
+
+
+def failure_section(errors: ErrorBreakdown, wishes: Mapping[int, str]) -> Failures:
+    """The section from failures that are broken down, and the wish of each task's user."""
     order = list(KINDS)
     counts = sorted(errors.by_kind.items(), key=lambda item: (-item[1], order.index(item[0])))
-    wishes = {task.task_index: task.instruction for task in data.metrics.tasks}
-    yield Failures(
+    return Failures(
         id="failures",
         title="What went wrong",
         kinds=[
@@ -413,6 +173,7 @@ def failures(data: RunData) -> Iterator[AnySection]:
         failures=[_failure(one, wishes.get(one.task_index, "")) for one in errors.diagnoses],
         total=errors.failures,
         noun="episode",
+        asks="wants",
     )
 
 
@@ -426,14 +187,17 @@ def _failure(one: Diagnosis, wish: str) -> Failure:
         sentence=one.explanation,
         subject=wish,
         evidence=[
-            *(
-                Evidence(label=label, text=json.dumps(plain(call), ensure_ascii=False))
-                for label, call in calls
-                if call is not None
-            ),
+            *(Evidence(label=label, text=_call(call)) for label, call in calls if call is not None),
             *(Evidence(label="Differs", text=line) for line in one.differences),
         ],
     )
+
+
+def _call(action: Mapping[str, Any]) -> str:
+    """A call as it is written in code."""
+    given: Mapping[str, Any] = action.get("kwargs") or {}
+    arguments = ", ".join(f"{name}={raw_text(plain(value))}" for name, value in given.items())
+    return f"{action.get('name', '')}({arguments})"
 
 
 # Slices, costs, latency, tools
@@ -447,11 +211,11 @@ def slices(data: RunData) -> Iterator[AnySection]:
             id=f"slices-{by}",
             title=f"By {by}" if not kinds else "By kind of failure",
             columns=[
-                Column(label="Kind" if kinds else by.capitalize()),
-                Column(label="Tasks", format="count"),
-                Column(label="Episodes", format="count"),
-                Column(label="Share" if kinds else "pass^1", format="percent", digits=1),
-                Column(label="Interval", format="percent", interval=True),
+                col("Kind" if kinds else by.capitalize()),
+                col("Tasks", "count"),
+                col("Episodes", "count"),
+                col("Share" if kinds else "pass^1", "percent", 1),
+                col("Interval", "percent", interval=True),
             ],
             rows=[
                 Row(
@@ -459,7 +223,8 @@ def slices(data: RunData) -> Iterator[AnySection]:
                         kind_words(one.group)[0] if kinds else one.group,
                         one.n,
                         one.cells,
-                        *_estimate_cells(next(iter(one.figures.values()))),
+                        known(one.figure.value),
+                        interval_cell(one.figure),
                     ]
                 )
                 for one in found
@@ -468,14 +233,9 @@ def slices(data: RunData) -> Iterator[AnySection]:
         )
 
 
-def _estimate_cells(estimate: Estimate) -> list[Cell]:
-    low, high = known(estimate.low), known(estimate.high)
-    return [known(estimate.value), None if low is None or high is None else [low, high]]
-
-
 def costs(data: RunData) -> Iterator[AnySection]:
     """Tokens and money by purse."""
-    if _bought(data) or data.attempts_usage:
+    if bought(data) or data.attempts_usage:
         spent = usage_by_purse(one.usage for one in data.episodes)
         yield from costs_table(spent, data.attempts_usage, data.attempts)
 
@@ -493,12 +253,12 @@ def tools(data: RunData) -> Iterator[AnySection]:
             id="tools",
             title="Tools",
             columns=[
-                Column(label="Tool"),
-                Column(label="Calls", format="count"),
-                Column(label="Episodes", format="count", wide=True),
-                Column(label="Refused", format="count"),
-                Column(label="Not valid", format="count"),
-                Column(label="Error rate", format="percent", digits=1),
+                col("Tool"),
+                col("Calls", "count"),
+                col("Episodes", "count", wide=True),
+                col("Refused", "count"),
+                col("Not valid", "count"),
+                col("Error rate", "percent", 1),
             ],
             rows=[
                 Row(cells=[t.name, t.calls, t.episodes, t.errors, t.invalid, t.error_rate])
@@ -526,8 +286,8 @@ def cost_against_quality(data: RunData) -> Iterator[AnySection]:
             id="cost-quality",
             title="Cost against quality",
             style="scatter",
-            x=Column(label="Cost per episode", format="money"),
-            y=Column(label="Solved", format="percent"),
+            x=col("Cost per episode", "money"),
+            y=col("Solved", "percent"),
             series=[Series(name="tasks", points=points)],
             detail=True,
         )
@@ -546,7 +306,7 @@ def agent(data: RunData) -> Iterator[AnySection]:
         yield Table(
             id="agent",
             title="What the agent counted",
-            columns=[Column(label="Of"), Column(label=""), Column(label="Number", format="count")],
+            columns=[col("Of"), col(""), col("Number", "count")],
             rows=rows,
         )
 
@@ -575,8 +335,8 @@ def leaderboard(data: RunData) -> Iterator[AnySection]:
         id="leaderboard",
         title="Leaderboard",
         columns=[
-            Column(label="Strategy"),
-            *(Column(label=f"Pass^{k}", format="decimal") for k in LEADERBOARD_KS),
+            col("Strategy"),
+            *(col(f"Pass^{k}", "decimal") for k in LEADERBOARD_KS),
         ],
         rows=sorted(rows, key=lambda row: -_number(row.cells[1])),
         notes=notes,
@@ -616,22 +376,12 @@ def provenance(data: RunData) -> Iterator[AnySection]:
     yield Facts(
         id="provenance",
         title="Provenance",
-        facts=[Fact(label=label, value=value) for label, value in facts],
+        facts=facts_of(facts),
         detail=True,
     )
-    config = json.dumps(plain(without_secrets(run.config)), indent=2, ensure_ascii=False)
-    yield Text(id="configuration", title="Configuration", text=config, detail=True)
+    yield setup_text(run.config)
     if run.policy.strip():
         yield Text(id="policy", title="Policy of the agent", text=run.policy, detail=True)
-
-
-def _bought(data: RunData) -> bool:
-    """Whether anything was bought: tokens were used, or money was counted."""
-    return any(
-        usage.calls or usage.prompt_tokens or usage.completion_tokens or usage.cost is not None
-        for episode in data.episodes
-        for usage in episode.usage.values()
-    )
 
 
 SECTIONS: tuple[Callable[[RunData], Iterable[AnySection]], ...] = (

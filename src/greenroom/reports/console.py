@@ -1,248 +1,227 @@
-"""The report on a console: for a terminal of 80 columns and up, and plain when it is piped."""
+"""A report on a console: for a terminal of 80 columns and up, and plain when it is piped."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich import box
-from rich.table import Table
-from rich.text import Text
+from rich.table import Table as RichTable
+from rich.text import Text as RichText
 
-from greenroom.reports import run_words, texts
-from greenroom.reports.rows import (
-    LEADERBOARD_KS,
-    agent_facts,
-    agent_tallies,
-    all_trials,
-    kind_counts,
-    leaderboard,
-    other_figures,
-    outcome_counts,
-    pass_figures,
-    success_rate,
-    what_differs,
+from greenroom.reports import texts
+from greenroom.reports.sections import (
+    AnySection,
+    Cell,
+    Chart,
+    Column,
+    Facts,
+    Failure,
+    Failures,
+    Figures,
+    Grid,
+    Report,
+    Table,
+    Text,
 )
+from greenroom.reports.tabular import (
+    Lines,
+    chart_lines,
+    figure_lines,
+    figure_notes,
+    grid_lines,
+    kind_lines,
+    table_lines,
+    worst_first,
+)
+from greenroom.store.outcomes import outcome_info
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from greenroom.analysis.figures import TaskFigures
-    from greenroom.reports.report import RunData as Report
+WIDE = 100
+"""From so many columns on, there is room for wide columns and for what figures mean."""
+
+VERY_WIDE = 150
+"""The same for the wide columns of a grid, which needs room for what its items are about."""
 
 _MOST_TRIALS = 16
-WIDE = 100
-"""From so many columns on, what figures mean stands beside them."""
-
+_MOST_POINTS = 20
+_MOST_EVIDENCE = 3
+_LONGEST = 160
+_INDENT = 4
+_ALL = 10**9
 _ASCII = str.maketrans({"–": "-", "…": "...", "×": "x", "✓": "+", "·": "."})
-_STYLES = {
-    "success": "green",
-    "failure": "red",
-    "max_steps": "yellow",
-    "max_time": "yellow",
-    "invalid": "magenta",
-    "context_window": "yellow",
-    "content_filter": "yellow",
-    "infrastructure_error": "bold cyan",
-    "missing": "dim",
-}
 
 
-def print_report(report: Report, console: Console, *, max_tasks: int = 20) -> None:
-    """Print a report: what it is about, tasks, figures, outcomes, failures and the leaderboard."""
-    _Printer(report, console).print_all(max_tasks)
+def print_report(
+    report: Report,
+    console: Console,
+    *,
+    everything: bool = False,
+    max_items: int | None = None,
+    max_failures: int | None = None,
+) -> None:
+    """Print a report: the result first, then its sections.
+
+    Details and long lists are cut unless `everything` is asked for.
+    """
+    printer = Printer(console, everything, max_items, max_failures)
+    printer.header(report)
+    for section in report.sections:
+        if everything or not section.detail:
+            printer.section(section)
+    hidden = [section.title.lower() for section in report.sections if section.detail]
+    if hidden and not everything:
+        printer.say(f"More with --all: {', '.join(hidden)}.", "dim")
 
 
 @dataclass(frozen=True)
-class _Printer:
-    report: Report
+class Printer:
+    """Prints sections."""
+
     console: Console
+    everything: bool = False
+    max_items: int | None = None
+    max_failures: int | None = None
+    more: str = "--all"
+    """The option that shows what is left out."""
 
-    def print_all(self, max_tasks: int) -> None:
-        self._header()
-        self._tasks(max_tasks)
-        self._figures()
-        self._outcomes()
-        self._failures()
-        self._agent()
-        self._leaderboard()
-
-    def _text(self, text: str, style: str = "") -> Text:
+    def text(self, text: str, style: str = "") -> RichText:
         """Text as the console can show it; never read as markup."""
         line = texts.one_line(text)
         if self.console.options.ascii_only:
             line = line.translate(_ASCII).encode("ascii", "replace").decode()
-        return Text(line, style=style)
+        return RichText(line, style=style)
 
-    def _say(self, text: str, style: str = "") -> None:
-        self.console.print(self._text(text, style), highlight=False)
+    def say(self, text: str, style: str = "", *, indent: int = 0) -> None:
+        """Print a line of text."""
+        shown = self.text(text, style)
+        shown.pad_left(indent)
+        self.console.print(shown, highlight=False)
 
-    def _table(self, title: str, headings: Sequence[str], *, left: int = 1) -> Table:
-        """A table; the first columns are aligned to the left, the others to the right."""
-        table = Table(
-            title=self._text(title, "bold"),
+    def header(self, report: Report) -> None:
+        """What it is about, the result, and what has to be known to read it."""
+        if report.kind != "greenroom.comparison":
+            self.say(report.name, "bold")
+        self.say(report.headline, "bold green" if report.holds and not report.notes else "bold")
+        for note in report.notes:
+            self.say(note, "yellow")
+        for gate in report.gates:
+            style = "yellow" if gate.inconclusive else "green" if gate.passed else "bold red"
+            self.say(f"Gate {gate}", style)
+        for fact in report.facts:
+            self.say(f"{fact.label}: {fact.value}")
+        self.console.print()
+
+    def section(self, section: AnySection) -> None:
+        """Print one section and its notes."""
+        notes = list(section.notes)
+        match section:
+            case Figures():
+                self._table(section.title, figure_lines(section))
+                notes = [*figure_notes(section), *notes]
+            case Table():
+                most = None if self.everything else section.shown
+                self._table(section.title, table_lines(section, most))
+            case Grid():
+                self._grid(section)
+            case Chart():
+                most = _ALL if self.everything else _MOST_POINTS
+                self._table(section.title, chart_lines(section, most))
+            case Failures():
+                self._failures(section)
+            case _:
+                self._plain(section)
+        for note in notes:
+            self.say(note, "dim")
+        if notes or isinstance(section, (Facts, Text)):
+            self.console.print()
+
+    def _plain(self, section: Facts | Text) -> None:
+        self.say(section.title, "bold")
+        if isinstance(section, Facts):
+            for fact in section.facts:
+                self.say(f"{fact.label}: {fact.value}", indent=2)
+        else:
+            for line in section.text.splitlines():
+                self.say(line, indent=2 + len(line) - len(line.lstrip()))
+
+    def _table(self, title: str, lines: Lines, stretched: int | None = None) -> None:
+        """A table. The stretched column gets the room that is left, and its texts are cut."""
+        wide = self.console.width >= (WIDE if stretched is None else VERY_WIDE)
+        places = [place for place, one in enumerate(lines.columns) if wide or not one.wide]
+        table = RichTable(
+            title=self.text(title, "bold"),
             title_justify="left",
             title_style="",
             box=box.SIMPLE_HEAD,
             pad_edge=False,
         )
-        for place, heading in enumerate(headings):
+        for place in places:
+            column = lines.columns[place]
             table.add_column(
-                self._text(heading),
-                justify="left" if place < left else "right",
-                no_wrap=place >= left,
+                self.text(column.label),
+                justify="right" if column.right else "left",
+                no_wrap=column.right or column.format == "outcomes" or place == stretched,
+                overflow="crop" if self.console.options.ascii_only else "ellipsis",
+                ratio=1 if place == stretched else None,
             )
-        return table
-
-    def _header(self) -> None:
-        report, run = self.report, self.report.run
-        self._say(run.name, "bold")
-        self._say(
-            run_words.headline(report), "bold green" if report.metrics.with_result else "bold"
-        )
-        for note in run_words.notes(report):
-            self._say(note, "yellow")
-        self._say(f"Agent {run_words.agent_label(report)}; {run.env}, split {run.task_split}")
-        self._say(f"Pack {run_words.pack_label(report)}")
-        for label, value in agent_facts(report):
-            self._say(f"{label[:1].upper()}{label[1:]}: {value}")
-        status = "" if run.status == "complete" else f"; {run.status}"
-        self._say(
-            f"Played {texts.date_text(run.created_at)}; Greenroom {run.greenroom_version}{status}"
-        )
-        self.console.print()
-
-    def _tasks(self, most: int) -> None:
-        tasks = self.report.metrics.tasks
-        if not tasks or most < 1:
-            return
-        title = "Tasks"
-        if len(tasks) > most:
-            title = "Tasks, the least solved first"
-            tasks = sorted(tasks, key=lambda task: (_rate(task), task.task_index))
-        table = self._table(
-            title, ["Task", "Trials", "What the user wants", "Solved", "Steps"], left=3
-        )
-        table.columns[1].no_wrap = True
-        table.columns[2].no_wrap = True
-        table.columns[2].overflow = "crop" if self.console.options.ascii_only else "ellipsis"
-        table.columns[2].ratio = 1
-        table.expand = True
-        trials = all_trials(self.report)
-        for task in tasks[:most]:
-            table.add_row(
-                str(task.task_index),
-                self._trials(task, trials),
-                self._text(task.instruction),
-                self._text(f"{task.successes}/{task.trials}" if task.trials else texts.NOTHING),
-                self._text(texts.decimal(task.mean_steps, 1)),
-            )
+        table.expand = stretched is not None
+        for row in lines.rows:
+            cells = (self._cell(row.cells[place], lines.columns[place]) for place in places)
+            table.add_row(*cells, style="bold" if row.strong else "")
         self.console.print(table)
-        if len(tasks) > most:
-            self._say(
-                f"... and {texts.plural(len(tasks) - most, 'more task', 'more tasks')}.", "dim"
-            )
+        if lines.more:
+            self.say(f"{lines.more}: {self.more} shows them.", "dim")
             self.console.print()
 
-    def _trials(self, task: TaskFigures, trials: Sequence[int]) -> Text:
-        plain = self.console.options.ascii_only
-        shown = Text()
-        for trial in trials[:_MOST_TRIALS]:
-            outcome = task.outcomes.get(trial, "missing")
-            words = texts.outcome_words(outcome)
-            mark = words.plain_symbol if plain else words.symbol
-            shown.append(mark, style=_STYLES.get(outcome, ""))
-        if len(trials) > _MOST_TRIALS:
-            shown.append("...")
-        return shown
+    def _cell(self, cell: Cell, column: Column) -> RichText:
+        if column.format == "outcome" and isinstance(cell, str):
+            return self._mark(cell).append(" ").append_text(self.text(outcome_info(cell).label))
+        if column.format == "outcomes" and isinstance(cell, list):
+            shown = RichText()
+            for outcome in cell[:_MOST_TRIALS]:
+                shown.append_text(self._mark(str(outcome)))
+            return shown.append("..." if len(cell) > _MOST_TRIALS else "")
+        return self.text(texts.cell_text(cell, column))
 
-    def _figures(self) -> None:
-        report, metrics = self.report, self.report.metrics
-        headings = ["Figure", "Value", f"{100 * metrics.confidence:g} % interval"]
-        other, wide = run_words.conventions_differ(metrics), self.console.width >= WIDE
-        if other:
-            headings.append("As failures*")
-        table = self._table("Figures", [*headings, *(["Meaning"] if wide else [])])
-        if wide:
-            table.columns[-1].justify = "left"
-            table.columns[-1].no_wrap = False
-        for figure in [*pass_figures(report), *other_figures(report)]:
-            cells = [figure.label, figure.value, figure.interval or ""]
-            cells += [figure.as_failures or ""] * other + [figure.meaning] * wide
-            table.add_row(*(self._text(cell) for cell in cells))
-        self.console.print(table)
-        if other:
-            self._say(f"* {run_words.without_result(metrics)} counted as failures", "dim")
-        note = run_words.interval_note(report)
-        if note:
-            self._say(note, "dim")
+    def _mark(self, outcome: str) -> RichText:
+        info = outcome_info(outcome)
+        plain = self.console.options.ascii_only
+        mark = RichText()
+        return mark.append(info.plain_symbol if plain else info.symbol, style=info.style)
+
+    def _grid(self, grid: Grid) -> None:
+        most = _ALL if self.everything else grid.shown
+        most = most if self.max_items is None else self.max_items
+        if most < 1:
+            return
+        items, title = grid.items, grid.title
+        if len(items) > most:
+            items, title = worst_first(items), f"{grid.title}, the least solved first"
+        # The first cell says what an item is about; it stands after the item and its outcomes.
+        self._table(title, grid_lines(grid, items, most), stretched=2)
+
+    def _failures(self, section: Failures) -> None:
+        shown = section.shown if self.max_failures is None else self.max_failures
+        if not section.total or shown == 0:
+            return
+        self._table(section.title, kind_lines(section))
+        labels = {kind.kind: kind.label for kind in section.kinds}
+        shown = _ALL if self.everything else shown
+        for failure in section.failures[:shown]:
+            self._failure(failure, labels.get(failure.kind, failure.kind), section.asks)
+        hidden = section.total - min(shown, len(section.failures))
+        if hidden:
+            more = texts.plural(hidden, f"more {section.noun}")
+            self.say(f"... and {more}: {self.more} shows them.", "dim")
         self.console.print()
 
-    def _outcomes(self) -> None:
-        counts = outcome_counts(self.report)
-        total = sum(count for _, count in counts)
-        if not total:
-            return
-        table = self._table("Outcomes", ["", "Outcome", "Episodes", "Share"], left=2)
-        for outcome, count in counts:
-            words = texts.outcome_words(outcome)
-            plain = self.console.options.ascii_only
-            table.add_row(
-                self._text(words.plain_symbol if plain else words.symbol, _STYLES.get(outcome, "")),
-                self._text(words.label),
-                f"{count:,}",
-                texts.percent(count / total),
-            )
-        self.console.print(table)
-
-    def _failures(self) -> None:
-        kinds, failures = kind_counts(self.report), self.report.errors.failures
-        if not kinds:
-            return
-        wide = self.console.width >= WIDE
-        headings = ["Kind", *(["Meaning"] if wide else []), "Episodes", "Share"]
-        table = self._table("What went wrong", headings, left=1 + wide)
-        for kind, count in kinds:
-            label, meaning = texts.kind_words(kind)
-            share = texts.percent(count / failures)
-            words = [self._text(label), *([self._text(meaning)] if wide else [])]
-            table.add_row(*words, f"{count:,}", share)
-        self.console.print(table)
-
-    def _agent(self) -> None:
-        counted = agent_tallies(self.report)
-        if not counted:
-            return
-        table = self._table("What the agent counted", ["Of", "", "Number"], left=2)
-        before = ""
-        for title, label, amount in counted:
-            shown = title if title != before else ""
-            table.add_row(*(self._text(cell) for cell in (shown, label, amount)))
-            before = title
-        self.console.print(table)
-
-    def _leaderboard(self) -> None:
-        headings = ["Strategy", *(f"Pass^{k}" for k in LEADERBOARD_KS)]
-        table = self._table("Leaderboard", headings)
-        for row in leaderboard(self.report):
-            name = (
-                f"{row.strategy} (this run)" if row.own and self.report.published else row.strategy
-            )
-            cells = [name, *map(texts.decimal, row.values)]
-            table.add_row(*(self._text(cell) for cell in cells), style="bold" if row.own else "")
-        self.console.print(table)
-        if not self.report.published:
-            return
-        sources = ", ".join(dict.fromkeys(row.source for row in self.report.published))
-        self._say(f"The other rows were published: {sources}.", "dim")
-        differences = what_differs(self.report)
-        if differences:
-            self._say("What differs from this run:", "dim")
-        for names, differs in differences:
-            self._say(f"- {names}: {'; '.join(differs)}", "dim")
-
-
-def _rate(task: TaskFigures) -> float:
-    rate = success_rate(task)
-    return 2.0 if rate != rate else rate  # tasks without a result come last
+    def _failure(self, failure: Failure, label: str, asks: str) -> None:
+        self.say(f"{failure.label}, {label}: {texts.one_line(failure.sentence, _LONGEST)}")
+        evidence = [(one.label.lower(), one.text) for one in failure.evidence[:_MOST_EVIDENCE]]
+        for name, text in [(asks, failure.subject), *evidence]:
+            if text:
+                line = texts.one_line(f"{name} {text}", self.console.width - _INDENT)
+                self.say(line, "dim", indent=_INDENT)

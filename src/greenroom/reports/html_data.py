@@ -1,93 +1,347 @@
-"""What the page's conversations are made from: one block of JSON per task, read when it is opened.
+"""What the page's conversations are made from: a block of JSON per task or row.
 
-Texts that occur more than once in a task, such as a record that several trials looked up, are kept
-once: steps refer to them by their place in `texts`.
+The page's script knows nothing of runs and evaluations. It draws a list of items (what was said and
+done) and a list of parts (what stands beside it). Texts that occur more than once in a block, such
+as a record that several trials looked up, are kept once: items refer to them by their place in
+`texts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby
-from typing import TYPE_CHECKING, Any
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
 
-from greenroom.reports.html_markup import Markup, json_script
-from greenroom.reports.texts import date_text, duration, kind_words, money
+from greenroom.analysis.roles import column_roles
+from greenroom.messages import text_of
+from greenroom.reports.build_evaluation import outcome_of
+from greenroom.reports.report import EvaluatedRow, EvaluationData, RunData
+from greenroom.reports.sections import Failures, Grid, Report
+from greenroom.reports.texts import date_text, duration, money
+from greenroom.store import EpisodeRecord, chat_of, decoded
+from greenroom.store.records import CellRecord, RewardRecord, StepRecord
 
-if TYPE_CHECKING:
-    from greenroom.analysis.figures import Diagnosis
-    from greenroom.reports.report import RunData as Report
-    from greenroom.store.records import EpisodeRecord, StepRecord
+Data = RunData | EvaluationData
+Item = dict[str, Any]
+Part = dict[str, Any]
+Place = tuple[int, int]
+"""The key of a grid's item, and the place of a trial."""
 
-
-def task_scripts(report: Report) -> Iterator[Markup]:
-    """A script element with data for each task that was played."""
-    diagnoses = {(one.task_index, one.trial): one for one in report.errors.diagnoses}
-    ordered = sorted(report.episodes, key=lambda episode: (episode.task_index, episode.trial))
-    for task_index, episodes in groupby(ordered, key=lambda episode: episode.task_index):
-        block = task_block(episodes, diagnoses)
-        yield json_script(block, data_task=task_index, data_testid="task-data")
-
-
-def task_block(
-    episodes: Iterable[EpisodeRecord], diagnoses: dict[tuple[int, int], Diagnosis]
-) -> dict[str, Any]:
-    """The task and all of its episodes as plain data."""
-    texts: dict[str, int] = {}
-    tasks: list[dict[str, Any]] = []
-    rows: list[dict[str, Any]] = []
-    for episode in episodes:
-        task = episode.task.model_dump()
-        if task not in tasks:
-            tasks.append(task)
-        diagnosis = diagnoses.get((episode.task_index, episode.trial))
-        row = _episode(episode, diagnosis, texts) | {"task": tasks.index(task)}
-        rows.append(row)
-    return {"tasks": tasks, "episodes": rows, "texts": list(texts)}
+_WHO = {"user": "User", "assistant": "Assistant", "system": "System", "developer": "System"}
 
 
-def _episode(
-    episode: EpisodeRecord, diagnosis: Diagnosis | None, texts: dict[str, int]
-) -> dict[str, Any]:
+@dataclass
+class Block:
+    """The cells of one task or row."""
+
+    cells: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    texts: dict[str, int] = field(default_factory=dict[str, int])
+
+    def text(self, text: str) -> int:
+        """Where a text stands among the texts of the block."""
+        return self.texts.setdefault(text, len(self.texts))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The block as it stands in the page."""
+        return {"cells": self.cells, "texts": list(self.texts)}
+
+
+def cell_links(report: Report, data: Data | None) -> dict[Place, str]:
+    """The address, within the page, of every cell that can be read."""
+    grid = _grid(report)
+    if grid is None or data is None:
+        return {}
+    known = {place for place, _ in _cells(data)}
     return {
-        "trial": episode.trial,
-        "outcome": episode.outcome,
-        "reward": episode.reward,
-        "opening": episode.opening,
-        "steps": [_step(step, texts) for step in episode.steps],
-        "details": episode.details.model_dump() if episode.details else None,
-        "error": episode.error,
-        "facts": _facts(episode),
-        "diagnosis": diagnosis
-        and {"kind": kind_words(diagnosis.kind)[0], "explanation": diagnosis.explanation},
+        (item.key, trial): f"#{grid.item}-{item.label}-{grid.trial}-{name}".replace(" ", "-")
+        for item in grid.items
+        for trial, name in enumerate(grid.trials)
+        if (item.key, trial) in known
     }
 
 
-def _step(step: StepRecord, texts: dict[str, int]) -> dict[str, Any]:
+def cell_blocks(report: Report, data: Data | None) -> dict[int, dict[str, Any]]:
+    """A block for each task or row, by the key of the grid's item."""
+    grid = _grid(report)
+    if grid is None or data is None:
+        return {}
+    labels = {item.key: item.label for item in grid.items}
+    reasons = _reasons(report)
+    blocks: dict[int, Block] = {}
+    for place, record in sorted(_cells(data), key=lambda cell: cell[0]):
+        key, trial = place
+        if key not in labels or trial >= len(grid.trials):
+            continue
+        block = blocks.setdefault(key, Block())
+        name = f"{grid.trial} {grid.trials[trial]}"
+        title = f"{grid.item.capitalize()} {labels[key]}"
+        found = (
+            _episode(record, block)
+            if isinstance(record, EpisodeRecord)
+            else _result(record, cast("EvaluationData", data), block)
+        )
+        shared = {
+            "trial": trial,
+            "name": name,
+            "title": f"{title}, {name}" if len(grid.trials) > 1 else title,
+            "why": reasons.get(place, []),
+            "error": record.error,
+        }
+        block.cells.append(shared | found)
+    return {key: block.as_dict() for key, block in blocks.items()}
+
+
+def _grid(report: Report) -> Grid | None:
+    return next((one for one in report.sections if isinstance(one, Grid)), None)
+
+
+def _cells(data: Data) -> Iterator[tuple[Place, EpisodeRecord | EvaluatedRow]]:
+    if isinstance(data, RunData):
+        for episode in data.episodes:
+            yield (episode.task_index, episode.trial), episode
+    else:
+        # People count rows and repeats from 1.
+        for result in data.results:
+            yield (result.row - 1, result.repeat - 1), result
+
+
+def _reasons(report: Report) -> dict[Place, list[dict[str, Any]]]:
+    """Why cells failed, as the report's failures say."""
+    found: dict[Place, list[dict[str, Any]]] = {}
+    for section in report.sections:
+        if isinstance(section, Failures):
+            labels = {kind.kind: kind.label for kind in section.kinds}
+            for one in section.failures:
+                reason = {"kind": labels.get(one.kind, one.kind), "text": one.sentence}
+                found.setdefault((one.item, one.trial), []).append(reason)
+    return found
+
+
+# Episodes of a run
+
+
+def _episode(episode: EpisodeRecord, block: Block) -> dict[str, Any]:
+    task, details = episode.task, episode.details
+    parts: list[Part] = [{"title": "The user's task", "text": block.text(task.instruction)}]
+    if details is not None:
+        parts += [_database(details), *_outputs(details)]
     return {
-        "name": step.action.name,
+        "outcome": episode.outcome,
+        "items": list(_episode_items(episode, block)),
+        "parts": [
+            *parts,
+            _ground_truth(episode),
+            {"title": "Episode", "facts": [*_episode_facts(episode), *_task_id(episode)]},
+        ],
+    }
+
+
+def _episode_items(episode: EpisodeRecord, block: Block) -> Iterator[Item]:
+    """What was said and done. A turn begins with the message of the user that it answers."""
+    steps = episode.steps
+    turn = steps[0].turn if steps else None
+    if turn is not None:
+        yield {"turn": turn}
+    if episode.opening:
+        yield _said("User", episode.opening, block)
+    for place, step in enumerate(steps):
+        if step.turn != turn:
+            turn = step.turn
+            yield {"turn": turn}
+        content = step.action.kwargs.get("content")
+        if step.action.name != "respond" or not isinstance(content, str):
+            yield _tool_call(step, block)
+            continue
+        yield _said("Agent", content, block, problem=step.invalid)
+        following = steps[place + 1].turn if place + 1 < len(steps) else turn
+        if following != turn:
+            turn = following
+            yield {"turn": turn}
+        if step.source == "user" and step.invalid is None:
+            yield _said("User", step.observation, block)
+
+
+def _said(who: str, text: str, block: Block, *, problem: str | None = None) -> Item:
+    return {"who": who, "text": block.text(text), "problem": problem}
+
+
+def _tool_call(step: StepRecord, block: Block) -> Item:
+    return {
+        "tool": step.action.name,
         "kwargs": step.action.kwargs,
         "writes": step.action.writes,
-        "source": step.source,
-        "turn": step.turn,
         "invalid": step.invalid,
-        "answer": texts.setdefault(step.observation, len(texts)),
+        "text": block.text(step.observation),
     }
 
 
-def _facts(episode: EpisodeRecord) -> list[tuple[str, str]]:
-    """What is known of an episode beside what was said, ready to be read."""
-    used = [usage for usage in episode.usage.values() if usage.calls or usage.cost is not None]
-    tokens = sum(usage.prompt_tokens + usage.completion_tokens for usage in used)
-    facts = [
+def _ground_truth(episode: EpisodeRecord) -> Part:
+    done = [step.action for step in episode.steps if step.invalid is None]
+    checks = [
+        {
+            "good": (
+                good := any(action.name == one.name and action.kwargs == one.kwargs for one in done)
+            ),
+            "name": action.name,
+            "note": "; ".join(
+                [
+                    *(["changes the database"] if action.writes else []),
+                    *([] if good else ["not done exactly so"]),
+                ]
+            ),
+            "values": action.kwargs,
+        }
+        for action in episode.task.actions
+    ]
+    empty = "" if checks else "The task asks for no action."
+    return {"title": "Ground truth", "id": "ground-truth", "checks": checks, "empty": empty}
+
+
+def _database(details: RewardRecord) -> Part:
+    said = (
+        "as the ground truth leaves it" if details.database else "not as the ground truth leaves it"
+    )
+    return {
+        "title": "Database",
+        "id": "database-differences",
+        "checks": [{"good": details.database, "note": said}],
+        "differences": [
+            {
+                "place": f"{one.table}[{one.record}]" + (f".{one.path}" if one.path else ""),
+                "expected": "not there" if one.absent == "expected" else one.expected,
+                "found": "not there" if one.absent == "actual" else one.actual,
+            }
+            for one in ([] if details.database else details.differences)
+        ],
+    }
+
+
+def _outputs(details: RewardRecord) -> Iterator[Part]:
+    checks: list[dict[str, Any]] = []
+    for output, heard in details.outputs.items():
+        loose = heard and details.strict_outputs.get(output) is False
+        note = "heard, but only inside a longer word or number" if loose else "heard"
+        checks.append({"good": heard, "name": output, "note": note if heard else "not heard"})
+    if checks:
+        yield {"title": "What the user has to hear", "id": "required-outputs", "checks": checks}
+
+
+def _episode_facts(episode: EpisodeRecord) -> list[tuple[str, str]]:
+    """What is known of an episode beside what was said."""
+    return [
         ("Reward", "none" if episode.reward is None else f"{episode.reward:g}"),
         ("Steps", str(len(episode.steps))),
         ("Turns", str(episode.turns)),
+        *_cell_facts(episode),
+        ("Seed", str(episode.seed)),
+        ("Played", date_text(episode.started_at)),
     ]
-    if episode.seconds > 0:
-        facts.append(("Time", duration(episode.seconds)))
+
+
+def _task_id(episode: EpisodeRecord) -> list[tuple[str, str]]:
+    return [("Task", episode.task.id)] if episode.task.id else []
+
+
+def _cell_facts(record: CellRecord) -> Iterator[tuple[str, str]]:
+    """Time, cost and attempts."""
+    used = [usage for usage in record.usage.values() if usage.calls or usage.cost is not None]
+    if record.seconds > 0:
+        yield "Time", duration(record.seconds)
     if used:
-        facts.append(("Cost", "unknown" if episode.cost is None else money(episode.cost)))
-        facts.append(("Tokens", f"{tokens:,}"))
-    if episode.attempts > 1:
-        facts.append(("Attempts", str(episode.attempts)))
-    return [*facts, ("Seed", str(episode.seed)), ("Played", date_text(episode.started_at))]
+        yield "Cost", "unknown" if record.cost is None else money(record.cost)
+        yield "Tokens", f"{sum(one.prompt_tokens + one.completion_tokens for one in used):,}"
+    if record.attempts > 1:
+        yield "Attempts", str(record.attempts)
+
+
+# Results of an evaluation
+
+
+def _result(result: EvaluatedRow, data: EvaluationData, block: Block) -> dict[str, Any]:
+    config = data.evaluation.config
+    roles = column_roles(list(result.inputs))
+    names: list[str] = config.get("inputs") or [
+        name for name in roles.inputs if name != config.get("expected")
+    ]
+    given = {name: result.inputs[name] for name in names if name in result.inputs}
+    rest = {name: value for name, value in result.inputs.items() if name not in given}
+    parts: list[Part] = [{"title": "Scores", "id": "scores", "checks": list(_scores(result))}]
+    if rest:
+        parts.append({"title": "Also in the row", "values": rest})
+    facts = [*_cell_facts(result), ("Called", date_text(result.started_at))]
+    if result.trace_id:
+        facts.append(("Trace", result.trace_id))
+    return {
+        "outcome": outcome_of(result),
+        "items": list(_result_items(result, given, block)),
+        "parts": [*parts, {"title": "Result", "facts": facts}],
+    }
+
+
+def _result_items(result: EvaluatedRow, given: Mapping[str, Any], block: Block) -> Iterator[Item]:
+    """The conversation, or what went in and what came out."""
+    if result.conversation:
+        yield from _messages(result.conversation, block)
+        return
+    values: dict[str, Any] = {}
+    chats: list[dict[str, Any]] = []
+    for name, value in given.items():
+        chat = chat_of(value)
+        if chat is None:
+            values[name] = value
+        else:
+            chats += chat
+    if values:
+        yield {"who": "Input", "values": values}
+    yield from _messages(chats, block)
+    outputs = result.outputs
+    said = chat_of(outputs) or chat_of([outputs])
+    if said:
+        yield from _messages(said, block)
+    elif outputs is not None:
+        text = (
+            outputs
+            if isinstance(outputs, str)
+            else json.dumps(outputs, ensure_ascii=False, default=str)
+        )
+        yield _said("Output", text, block)
+
+
+def _messages(messages: Iterable[Mapping[str, Any]], block: Block) -> Iterator[Item]:
+    """Chat messages as they were said; calls of tools and their answers among them."""
+    for message in messages:
+        role, text = str(message.get("role", "")), text_of(message.get("content"))
+        if role == "tool":
+            name = message.get("name") or message.get("tool_call_id") or "tool"
+            yield {"tool": f"{name} answered", "text": block.text(text), "kwargs": {}}
+            continue
+        if text or not message.get("tool_calls"):
+            yield _said(_WHO.get(role, role.capitalize()), text, block)
+        for call in cast("list[Any]", message.get("tool_calls") or []):
+            yield _requested(call)
+
+
+def _requested(call: Any) -> Item:
+    """A call of a tool that a message asks for, whatever shape it has."""
+    whole = cast("dict[str, Any]", call) if isinstance(call, dict) else {}
+    function = whole.get("function")
+    found = cast("dict[str, Any]", function) if isinstance(function, dict) else {}
+    given = decoded(found.get("arguments"))
+    return {
+        "tool": str(found.get("name", "tool")),
+        "kwargs": given if isinstance(given, dict) else {"arguments": given},
+        "text": None,
+    }
+
+
+def _scores(result: EvaluatedRow) -> Iterator[dict[str, Any]]:
+    for alias, score in result.scores.items():
+        points = "no score" if score.score is None else f"score {score.score:g}"
+        compared = {"compared": score.compared, "against": score.against}
+        yield {
+            "good": score.passed,
+            "name": alias,
+            "note": f"{points}; {score.reason}" if score.reason else points,
+            "values": {name: value for name, value in compared.items() if value is not None},
+        }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, cast, get_args, get_origin
+from typing import Any, TypeVar, cast, get_args, get_origin, overload
 
 from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -15,8 +15,7 @@ from greenroom.reports.plain import HALF_CHARACTER, plain
 from greenroom.reports.report import RunReport
 from greenroom.reports.sections import REPORT_VERSION, Report
 
-SCHEMA_ID = f"urn:greenroom:report:{REPORT_VERSION}"
-_KIND = "greenroom.run"
+ReportT = TypeVar("ReportT", bound=Report)
 
 
 def render_json(report: Report) -> str:
@@ -27,7 +26,11 @@ def render_json(report: Report) -> str:
     return HALF_CHARACTER.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
 
 
-def parse_report(text: str) -> RunReport:
+@overload
+def parse_report(text: str) -> RunReport: ...
+@overload
+def parse_report(text: str, model: type[ReportT]) -> ReportT: ...
+def parse_report(text: str, model: type[Report] = RunReport) -> Report:
     """The report that was written as JSON; null figures come back as NaN."""
     try:
         value: Any = json.loads(text)
@@ -36,27 +39,32 @@ def parse_report(text: str) -> RunReport:
     if not isinstance(value, dict):
         raise DataError("This is no report: a report is a JSON object.")
     data = cast("dict[str, Any]", value)
-    _check_kind(data)
+    _check_kind(data, _kind(model))
     try:
-        return RunReport.model_validate(_with_nan(RunReport, data))
+        return model.model_validate(_with_nan(model, data))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise DataError(f"This report cannot be read: {place}: {first['msg']}.") from error
 
 
-def report_schema() -> dict[str, Any]:
-    """The JSON Schema of the report."""
-    schema = RunReport.model_json_schema(mode="serialization", schema_generator=_Schema)
+def report_schema(model: type[Report] = RunReport) -> dict[str, Any]:
+    """The JSON Schema of a report."""
+    schema = model.model_json_schema(mode="serialization", schema_generator=_Schema)
     schema["properties"]["version"] = {"const": REPORT_VERSION, "title": "Version"}
+    kind = _kind(model).removeprefix("greenroom.")
     return {
         "$schema": GenerateJsonSchema.schema_dialect,
-        "$id": SCHEMA_ID,
+        "$id": f"urn:greenroom:{kind}-report:{REPORT_VERSION}",
         **schema,
-        "title": "Greenroom run report",
+        "title": f"Greenroom {kind} report",
         "version": REPORT_VERSION,
         "required": sorted({*schema["required"], "kind", "version"}),
     }
+
+
+def _kind(model: type[Report]) -> str:
+    return str(model.model_fields["kind"].default)
 
 
 class _Schema(GenerateJsonSchema):
@@ -66,11 +74,11 @@ class _Schema(GenerateJsonSchema):
         return super().float_schema(schema) | {"type": ["number", "null"]}
 
 
-def _check_kind(data: dict[str, Any]) -> None:
+def _check_kind(data: dict[str, Any], wanted: str) -> None:
     kind, version = data.get("kind"), data.get("version")
-    if kind != _KIND:
+    if kind != wanted:
         found = f"its kind is {json.dumps(kind)}" if "kind" in data else "it does not say its kind"
-        raise DataError(f'This is no report of a run: {found}, not "{_KIND}".')
+        raise DataError(f'This is no such report: {found}, not "{wanted}".')
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise DataError(f"This report has no version that is known: {json.dumps(version)}.")
     if version > REPORT_VERSION:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, computed_field
 
-from greenroom.analysis.figures import ErrorBreakdown, RunMetrics
+from greenroom.analysis.comparison_figures import RunComparison, RunSide
+from greenroom.analysis.evaluation_comparison import EvaluationComparison, EvaluationSide
+from greenroom.analysis.evaluations import EvaluationFigures
+from greenroom.analysis.figures import ErrorBreakdown, ErrorConvention, RunMetrics
 from greenroom.analysis.slices import Slice
 from greenroom.reports.sections import Part, Report
+from greenroom.store import EvaluationRecord, ResultRecord
 from greenroom.store.records import EpisodeRecord, RunRecord, Usage
 
 
@@ -49,3 +54,71 @@ class RunReport(Report, RunData, frozen=True):
     """The report of a run. Its JSON is the format of `greenroom runs export --format json`."""
 
     kind: Literal["greenroom.run"] = "greenroom.run"
+
+
+class EvaluatedRow(ResultRecord):
+    """A result with the row of the test set that it belongs to. Rows and repeats count from 1."""
+
+    inputs: dict[str, Any] = Field(default_factory=dict[str, Any])
+    """The whole row, the expected output included."""
+
+    @classmethod
+    def of(cls, record: ResultRecord, inputs: Mapping[str, Any]) -> EvaluatedRow:
+        """A result as people count it."""
+        fields: dict[str, Any] = dict(record)
+        counted = {"row": record.row + 1, "repeat": record.repeat + 1, "inputs": dict(inputs)}
+        return cls.model_validate(fields | counted)
+
+
+class EvaluationFacts(EvaluationRecord):
+    """An evaluation with what follows from it."""
+
+    @computed_field
+    @property
+    def test_set(self) -> str:
+        """The test set with its version."""
+        return f"{self.test_set_name}@{self.test_set_version}"
+
+    @computed_field
+    @property
+    def planned(self) -> int:
+        """How many calls make up the whole evaluation."""
+        return self.row_count * self.repeats
+
+
+class EvaluationData(Part, frozen=True):
+    """Everything that is known of an evaluation: what its sections are built from."""
+
+    evaluation: EvaluationFacts
+    figures: EvaluationFigures
+    results: list[EvaluatedRow]
+    attempts_usage: list[dict[str, Usage]] = Field(default_factory=list[dict[str, Usage]])
+    """What attempts without an answer used."""
+    by: list[str] = Field(default_factory=list[str])
+    """The columns that slices are made by."""
+
+
+class EvaluationReport(Report, EvaluationData, frozen=True):
+    """The report of an evaluation. Its JSON is the format of `greenroom evals export`."""
+
+    kind: Literal["greenroom.evaluation"] = "greenroom.evaluation"
+
+
+class ComparisonReport(Report, frozen=True):
+    """Runs, or evaluations, against the first of them."""
+
+    kind: Literal["greenroom.comparison"] = "greenroom.comparison"
+    confidence: float
+    convention: ErrorConvention | None = None
+    """For runs: what becomes of episodes without a result."""
+    runs: list[RunSide] = Field(default_factory=list[RunSide])
+    """The baseline first; empty for evaluations."""
+    evaluations: list[EvaluationSide] = Field(default_factory=list[EvaluationSide])
+    """The baseline first; empty for runs."""
+    comparisons: list[RunComparison] | list[EvaluationComparison]
+    """One for each further run or evaluation."""
+
+    @property
+    def regressed(self) -> list[str]:
+        """Which are significantly worse than the baseline."""
+        return [one.label for one in self.comparisons if one.verdict == "worse"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final
 
+from greenroom.reports import texts
 from greenroom.reports.texts import percent, plural
 
 if TYPE_CHECKING:
@@ -88,16 +89,12 @@ def interval_note(report: RunData) -> str:
     main = report.metrics.main
     if all(estimate.method == "none" for estimate in main.pass_hat_k.values()):
         return ""
-    level = f"{100 * report.metrics.confidence:g}"
     truth = (
         "the agent's true chance at this task"
         if main.tasks == 1
         else "what the agent would reach over all tasks of this kind"
     )
-    return (
-        f"The range beside a figure is its {level} % interval: of 100 such ranges, {level} hold "
-        f"{truth}."
-    )
+    return texts.interval_note(report.metrics.confidence, truth)
 
 
 def conventions_differ(metrics: RunMetrics) -> bool:

@@ -36,7 +36,7 @@ percent            a share from 0 to 1
 money              US dollars
 seconds            a time span
 ratio              two whole numbers, as 3/4
-outcome, outcomes  the name of an outcome (see texts.OUTCOMES), or a list of them
+outcome, outcomes  the name of an outcome (see OUTCOMES), or a list of them
 """
 
 Cell = str | int | float | list[int] | list[float] | list[str] | None
@@ -253,6 +253,8 @@ class Failures(Section, frozen=True):
     """How many there are; not all of them need be listed."""
     noun: str
     """What fails: episode or result."""
+    asks: str = "asked"
+    """The word before the subject of a failure."""
     shown: int = 5
     """How many a console lists."""
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, cast
+
+from greenroom.store.outcomes import outcome_info
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -16,32 +18,6 @@ if TYPE_CHECKING:
 NOTHING: Final = "–"
 """Stands for a figure that there is none of."""
 
-
-class OutcomeWords(NamedTuple):
-    """How an outcome is named, marked and explained."""
-
-    label: str
-    symbol: str
-    plain_symbol: str
-    """For places that know ASCII only."""
-    meaning: str
-
-
-OUTCOMES: Final[dict[str, OutcomeWords]] = {
-    "success": OutcomeWords("Solved", "✓", "+", "the conversation ended with reward 1"),
-    "failure": OutcomeWords("Not solved", "×", "x", "the conversation ended with less"),
-    "max_steps": OutcomeWords("Out of steps", "S", "S", "it did not end within its steps"),
-    "max_time": OutcomeWords("Out of time", "T", "T", "it did not end within its time"),
-    "invalid": OutcomeWords("No further action", "?", "?", "the agent stopped acting"),
-    "context_window": OutcomeWords(
-        "Too long", "L", "L", "the conversation no longer fitted the model"
-    ),
-    "content_filter": OutcomeWords("Filtered", "F", "F", "the model's provider declined to answer"),
-    "infrastructure_error": OutcomeWords(
-        "Infrastructure error", "!", "!", "something other than the agent broke: no reward"
-    ),
-    "missing": OutcomeWords("Not played", "·", ".", "planned, but not played"),
-}
 
 KINDS: Final[dict[str, tuple[str, str]]] = {
     "wrong_tool": ("Wrong tool", "called another tool than the one that was needed"),
@@ -58,13 +34,7 @@ KINDS: Final[dict[str, tuple[str, str]]] = {
     "other": ("Other", "none of the above"),
 }
 
-TIMES: Final = {2: "twice in a row", 3: "three times in a row", 4: "four times in a row"}
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-
-
-def outcome_words(outcome: str) -> OutcomeWords:
-    """The words for an outcome; one that is not known is shown under its own name."""
-    return OUTCOMES.get(outcome) or OutcomeWords(outcome, "#", "#", "")
 
 
 def kind_words(kind: str) -> tuple[str, str]:
@@ -72,9 +42,13 @@ def kind_words(kind: str) -> tuple[str, str]:
     return KINDS.get(kind) or (kind, "")
 
 
-def one_line(text: str, limit: int | None = None) -> str:
-    """Text from data as one line without control characters, shortened to the limit."""
-    line = " ".join(_CONTROLS.sub(" ", text).split())
+def one_line(text: str, limit: int | None = None, *, spaces: bool = False) -> str:
+    """Text from data as one line without control characters, shortened to the limit.
+
+    Runs of spaces become one, unless they are to stay.
+    """
+    line = _CONTROLS.sub(" ", text)
+    line = line.rstrip() if spaces else " ".join(line.split())
     if limit is not None and len(line) > limit:
         return line[: max(1, limit - 1)].rstrip() + "…"
     return line
@@ -123,6 +97,15 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def interval_note(confidence: float, truth: str) -> str:
+    """What the ranges mean, in one line."""
+    level = f"{100 * confidence:g}"
+    return (
+        f"The range beside a figure is its {level} % interval: of 100 such ranges, {level} hold "
+        f"{truth}."
+    )
+
+
 def interval(estimate: Estimate, *, as_percent: bool = False, digits: int = 3) -> str | None:
     """An estimate's interval, or None where there is none."""
     if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
@@ -141,11 +124,11 @@ def show(value: Cell, form: Format = "text", digits: int | None = None) -> str:
     if value is None:
         return NOTHING
     if isinstance(value, str):
-        return outcome_words(value).label if form == "outcome" else one_line(value)
+        return outcome_info(value).label if form == "outcome" else one_line(value)
     if isinstance(value, list):
         if form == "ratio":
             return "/".join(f"{number:,}" for number in value) if any(value) else NOTHING
-        return " ".join(outcome_words(str(name)).symbol for name in value)
+        return " ".join(outcome_info(str(name)).symbol for name in value)
     return _FORMATS[form](value, digits)
 
 
@@ -163,7 +146,8 @@ def span(low: float | None, high: float | None, form: Format, digits: int | None
 def cell_text(cell: Cell, column: Column) -> str:
     """A cell of a table as text."""
     if column.interval:
-        low, high = cast("list[float]", cell) if isinstance(cell, list) else (None, None)
+        ends = cast("list[float]", cell) if isinstance(cell, list) else []
+        low, high = (*ends, None, None)[:2]
         return span(low, high, column.format, column.digits)
     return show(cell, column.format, column.digits)
 
@@ -184,8 +168,10 @@ def _figure(figure: Figure, value: float | None) -> str:
 
 
 def _seconds(value: float, digits: int | None) -> str:
-    """Short times in full, long ones as people say them."""
-    return f"{value:.{3 if value < 1 else 2}f} s" if value < 10 else duration(value)
+    """Short times in milliseconds, long ones as people say them."""
+    if value < 0.1:
+        return f"{1000 * value:.1f} ms"
+    return f"{value:.2f} s" if value < 10 else duration(value)
 
 
 _FORMATS: Final[dict[str, Callable[[float, int | None], str]]] = {

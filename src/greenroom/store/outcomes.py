@@ -55,6 +55,10 @@ OUTCOMES: Final[dict[str, OutcomeInfo]] = {
     "content_filter": OutcomeInfo(
         "Filtered", "F", "F", "the model's provider declined to answer", style="yellow"
     ),
+    "passed": OutcomeInfo("Passed", "✓", "+", "every verdict is a pass", style="green"),
+    "not_passed": OutcomeInfo(
+        "Not passed", "×", "x", "an evaluator did not pass the answer", style="red"
+    ),
     "answered": OutcomeInfo("Answered", "a", "a", "the workflow or the judge gave an answer"),
     "infrastructure_error": OutcomeInfo(
         "Infrastructure error",

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from greenroom.trials.engine import Attempted, Plan, run_job
-from greenroom.trials.pools import open_models
-from greenroom.trials.progress import Progress
-from greenroom.trials.seeds import cell_seed
+from typing import TYPE_CHECKING
 
-__all__ = ["Attempted", "Plan", "Progress", "cell_seed", "open_models", "run_job"]
+from greenroom.util.imports import later
+
+if TYPE_CHECKING:
+    from greenroom.trials.display import progress_bar
+    from greenroom.trials.engine import Attempted, Plan, run_job
+    from greenroom.trials.pools import open_models
+    from greenroom.trials.progress import Progress
+    from greenroom.trials.seeds import cell_seed
+
+# Commands show progress before they need the engine.
+__getattr__ = later(
+    __name__,
+    {
+        "Attempted": "engine",
+        "Plan": "engine",
+        "Progress": "progress",
+        "cell_seed": "seeds",
+        "open_models": "pools",
+        "progress_bar": "display",
+        "run_job": "engine",
+    },
+)
+
+__all__ = ["Attempted", "Plan", "Progress", "cell_seed", "open_models", "progress_bar", "run_job"]

@@ -8,6 +8,7 @@ from greenroom.users.strategies import (
     UserContext,
     UserStrategy,
     find_user_strategy,
+    name_of_user_strategy,
     user_strategy_names,
 )
 
@@ -18,5 +19,6 @@ __all__ = [
     "conversation_flags",
     "find_user_strategy",
     "flags_of_steps",
+    "name_of_user_strategy",
     "user_strategy_names",
 ]

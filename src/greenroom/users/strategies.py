@@ -95,6 +95,11 @@ def user_strategy_names() -> list[str]:
     return _REGISTRY.names()
 
 
+def name_of_user_strategy(user: Any) -> str:
+    """The name of a user that is given as an object."""
+    return _REGISTRY.name_of(user)
+
+
 def find_user_strategy(name: str) -> UserStrategy:
     """The user strategy of that name, or the one that `file.py:name` or `module:name` means."""
     return _REGISTRY.load(name)

@@ -59,6 +59,15 @@ def load_module(source: str) -> ModuleType:
     return _from_file(path) if is_file(source) or path.is_file() else _imported(source)
 
 
+def place_of(given: Any) -> str | None:
+    """`package.module:name` for an object that can be imported from there, else None."""
+    module, name = getattr(given, "__module__", None), getattr(given, "__qualname__", None)
+    if not module or not name or module == "__main__" or not str(name).isidentifier():
+        return None
+    found = getattr(sys.modules.get(module), name, None)
+    return f"{module}:{name}" if found is given else None
+
+
 def later(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
     """A package's `__getattr__`, which imports a module when one of its names is first used.
 

@@ -82,27 +82,14 @@ def find_usage(*answers: Any) -> ReportedUsage:
 
 
 def openai_usage(answer: Answer) -> dict[str, Any] | None:
-    """The usage as OpenAI writes it; None if it is unknown."""
-    total = _total(answer)
-    if total is None:
-        return None
-    return {
-        "prompt_tokens": answer.prompt_tokens or 0,
-        "completion_tokens": answer.completion_tokens or 0,
-        "total_tokens": total,
-    } | _cost(answer)
+    """The usage as OpenAI writes it; None if the tokens are unknown."""
+    tokens = _tokens(answer, "prompt_tokens", "completion_tokens", "total_tokens")
+    return tokens | _cost(answer) if tokens else None
 
 
 def agenta_usage(answer: Answer) -> dict[str, Any] | None:
     """The usage as Agenta writes it; None if it is unknown."""
-    total = _total(answer)
-    if total is None:
-        return _cost(answer) or None
-    return {
-        "input": answer.prompt_tokens or 0,
-        "output": answer.completion_tokens or 0,
-        "total": total,
-    } | _cost(answer)
+    return _tokens(answer, "input", "output", "total") | _cost(answer) or None
 
 
 def _number(fields: dict[str, Any], *names: str) -> float | None:
@@ -113,10 +100,11 @@ def _number(fields: dict[str, Any], *names: str) -> float | None:
     return None
 
 
-def _total(answer: Answer) -> int | None:
+def _tokens(answer: Answer, prompt: str, completion: str, total: str) -> dict[str, Any]:
     if answer.prompt_tokens is None and answer.completion_tokens is None:
-        return None
-    return (answer.prompt_tokens or 0) + (answer.completion_tokens or 0)
+        return {}
+    sent, received = answer.prompt_tokens or 0, answer.completion_tokens or 0
+    return {prompt: sent, completion: received, total: sent + received}
 
 
 def _cost(answer: Answer) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from greenroom.evaluation.evaluators import (
     parse_spec,
     plain_kind,
     registry,
-    settings_of,
 )
 from tests.conftest import ROOT
 
@@ -52,7 +51,8 @@ def test_all_evaluators_are_found_by_name() -> None:
         kind = load_kind(name)
         assert kind.name == name
         assert kind.summary
-        assert all(settings_of(kind).values()), "every setting has a description"
+        fields = kind.settings.model_fields.values()
+        assert all(field.description for field in fields), "every setting has a description"
 
 
 def test_every_evaluator_and_setting_is_documented() -> None:
@@ -61,7 +61,7 @@ def test_every_evaluator_and_setting_is_documented() -> None:
     documented = {
         name: set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) for name, _, table in sections
     }
-    assert documented == {name: set(settings_of(load_kind(name))) for name in NAMES}
+    assert documented == {name: set(load_kind(name).settings.model_fields) for name in NAMES}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The retail tools that change orders.
 
-What an agent sees of them is Tau Bench's to the letter: the order of the checks decides which error
-is shown, and where a later step fails, the earlier ones stay done.
+They behave exactly as Tau Bench's: the order of the checks decides which error is shown, and the
+steps before a failed one stay done.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def _order(world: World, order_id: Any, status: str, refusal: str) -> Record:
 
 
 def _price_difference(world: World, order: Record, item_ids: Any, new_item_ids: Any) -> Any:
-    # Adds up in the order of the items: sums of floats depend on it.
+    # Add up in the order of the items: float sums depend on the order.
     for item_id in _missing_items(order, item_ids):
         raise Refused(f"{item_id} not found")
     if len(item_ids) != len(new_item_ids):
@@ -247,7 +247,7 @@ def _credit(world: World, order: Record, method_id: str, amount: Any) -> None:
 def address_record(
     address1: Any, address2: Any, city: Any, state: Any, country: Any, zip_code: Any
 ) -> dict[str, Any]:
-    """An address as the database keeps it."""
+    """An address as the database stores it."""
     return {
         "address1": address1,
         "address2": address2,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from greenroom.evaluation.evaluators.registry import (
     Evaluator,
     evaluator_names,
     load_kind,
     make_evaluator,
     make_evaluators,
-    settings_of,
 )
 from greenroom.evaluation.evaluators.specs import EvaluatorSpec, parse_spec
 from greenroom.evaluation.evaluators.types import (
@@ -25,6 +26,42 @@ from greenroom.evaluation.evaluators.types import (
     plain_kind,
     verdict,
 )
+from greenroom.util.imports import later
+
+if TYPE_CHECKING:
+    from greenroom.evaluation.evaluators.chat import conversation_length, last_message, role_order
+    from greenroom.evaluation.evaluators.judge import llm_judge
+    from greenroom.evaluation.evaluators.semantic import semantic_similarity
+    from greenroom.evaluation.evaluators.similarity import levenshtein
+    from greenroom.evaluation.evaluators.structured import contains_json, field_match, json_diff
+    from greenroom.evaluation.evaluators.text import (
+        contains,
+        ends_with,
+        exact_match,
+        regex,
+        starts_with,
+    )
+
+# The kinds that ship, for whoever passes them to `greenroom.evaluate`; loaded when used.
+__getattr__ = later(
+    __name__,
+    {
+        "contains": "text",
+        "contains_json": "structured",
+        "conversation_length": "chat",
+        "ends_with": "text",
+        "exact_match": "text",
+        "field_match": "structured",
+        "json_diff": "structured",
+        "last_message": "chat",
+        "levenshtein": "similarity",
+        "llm_judge": "judge",
+        "regex": "text",
+        "role_order": "chat",
+        "semantic_similarity": "semantic",
+        "starts_with": "text",
+    },
+)
 
 __all__ = [
     "Case",
@@ -39,12 +76,25 @@ __all__ = [
     "Scorer",
     "Settings",
     "Unscored",
+    "contains",
+    "contains_json",
+    "conversation_length",
+    "ends_with",
     "evaluator_names",
+    "exact_match",
+    "field_match",
+    "json_diff",
+    "last_message",
+    "levenshtein",
+    "llm_judge",
     "load_kind",
     "make_evaluator",
     "make_evaluators",
     "parse_spec",
     "plain_kind",
-    "settings_of",
+    "regex",
+    "role_order",
+    "semantic_similarity",
+    "starts_with",
     "verdict",
 ]

@@ -72,6 +72,13 @@ def evaluator_names() -> list[str]:
     return _REGISTRY.names()
 
 
+def name_of_evaluator(evaluator: Any) -> str:
+    """The name of an evaluator that is given as an object: an EvaluatorKind or a function."""
+    if isinstance(evaluator, EvaluatorKind) and evaluator.name in evaluator_names():
+        return evaluator.name
+    return _REGISTRY.name_of(evaluator)
+
+
 def load_kind(name: str) -> EvaluatorKind:
     """The kind of evaluator of that name, or the one that `file.py:name` or `module:name` means."""
     source, separator, setting = name.partition(":")
@@ -107,8 +114,3 @@ def make_evaluators(
                 f"such as my_{spec.name}={spec.name}."
             )
     return [make_evaluator(spec, models=models) for spec in specs]
-
-
-def settings_of(kind: EvaluatorKind) -> dict[str, str]:
-    """The settings that a kind of evaluator takes, each with what it means."""
-    return {name: info.description or "" for name, info in kind.settings.model_fields.items()}

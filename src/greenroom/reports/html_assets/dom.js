@@ -7,13 +7,52 @@ const make = (name, attributes = {}, ...children) => {
   for (const [key, value] of Object.entries(attributes)) {
     if (value !== null && value !== undefined && value !== false) element.setAttribute(key, value === true ? "" : String(value));
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 };
 
 const storedJson = (element) => JSON.parse(element.textContent);
 const outcomeWords = storedJson(find("#outcome-words"));
-const wordsFor = (outcome) => (Object.hasOwn(outcomeWords, outcome) ? outcomeWords[outcome] : { label: outcome, symbol: "#" });
-const outcomeClass = (outcome) => (Object.hasOwn(outcomeWords, outcome) ? outcome : "unknown");
+const wordsFor = (outcome) => (Object.hasOwn(outcomeWords, outcome) ? outcomeWords[outcome] : { label: outcome, symbol: "#", tone: "plain" });
+const outcomeMark = (outcome) => make("span", { class: `cell ${wordsFor(outcome).tone}`, "aria-hidden": "true" }, wordsFor(outcome).symbol);
 // JSON on one line, with room to break it.
 const shownValue = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 1).replace(/\n\s*/g, " "));
+
+// What is chosen is in the address, so that a link shows what its sender saw.
+const chosen = (name) => new URLSearchParams(location.search).get(name);
+const choose = (name, value) => {
+  const all = new URLSearchParams(location.search);
+  if (value) all.set(name, value);
+  else all.delete(name);
+  const query = all.toString();
+  try {
+    history.replaceState(null, "", location.pathname + (query ? `?${query}` : "") + location.hash);
+  } catch {
+    // Some browsers keep the address of a page from a disk as it is.
+  }
+};
+
+const copyText = async (text) => {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Without the right to use the clipboard, the browser's own command is left.
+    const area = make("textarea", { class: "skip" });
+    area.value = text;
+    (find("dialog[open]") ?? document.body).append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+};
+
+const setUpCopy = (button) => {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await copyText(find(`#${button.dataset.copy}`).innerText);
+    button.textContent = "Copied";
+    setTimeout(() => {
+      button.textContent = "Copy";
+    }, 1500);
+  });
+};

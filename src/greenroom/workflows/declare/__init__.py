@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from greenroom.workflows.declare.decorators import chat_workflow, workflow
+from greenroom.workflows.declare.decorators import (
+    as_workflow,
+    chat_workflow,
+    takes_messages,
+    workflow,
+)
 from greenroom.workflows.declare.workflow import Workflow
 
-__all__ = ["Workflow", "chat_workflow", "workflow"]
+__all__ = ["Workflow", "as_workflow", "chat_workflow", "takes_messages", "workflow"]

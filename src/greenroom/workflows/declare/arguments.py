@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import Parameter
 from typing import Any, Literal, cast
 
@@ -62,14 +63,18 @@ class HandlerArguments:
         """The arguments that take one input each."""
         return tuple(one for one in self.items if one.source == "input")
 
-    def first(self, *sources: Source) -> Argument | None:
-        """The first argument that takes one of these parts of a call."""
-        return next((one for one in self.items if one.source in sources), None)
+    @cached_property
+    def _first(self) -> dict[Source, Argument]:
+        return {one.source: one for one in reversed(self.items)}
+
+    def first(self, source: Source) -> Argument | None:
+        """The first argument that takes this part of a call."""
+        return self._first.get(source)
 
     @property
     def takes_messages(self) -> bool:
         """Whether any argument holds the message history."""
-        return self.first("messages", "inputs", "call", "rest") is not None
+        return not self._first.keys().isdisjoint(("messages", "inputs", "call", "rest"))
 
     @property
     def needs_messages(self) -> bool:

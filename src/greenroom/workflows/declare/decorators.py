@@ -12,7 +12,7 @@ from typing import Any, TypedDict, Unpack, cast, overload
 
 from greenroom.errors import InputError
 from greenroom.messages import Message
-from greenroom.workflows.calls import IS_CHAT, Schemas
+from greenroom.workflows.calls import IS_CHAT, MESSAGES, Schemas
 from greenroom.workflows.declare.arguments import HandlerArguments, read_arguments
 from greenroom.workflows.declare.configuration import Parameters, read_parameters
 from greenroom.workflows.declare.hints import (
@@ -74,6 +74,18 @@ def chat_workflow(
     options["flags"] = {**(options.get("flags") or {}), IS_CHAT: True}
     declare = partial(_declared, options, _names_around(inspect.currentframe()))
     return declare if handler is None else declare(handler)
+
+
+def as_workflow(handler: Handler | Workflow) -> Workflow:
+    """A plain function as a workflow; it chats if its first parameter is `messages`."""
+    if isinstance(handler, Workflow):
+        return handler
+    return chat_workflow(handler) if takes_messages(handler) else workflow(handler)
+
+
+def takes_messages(handler: Any) -> bool:
+    """Whether the first parameter of a function is `messages`."""
+    return next(iter(inspect.signature(handler).parameters), "") == MESSAGES
 
 
 def _names_around(frame: FrameType | None) -> Mapping[str, Any]:

@@ -39,18 +39,18 @@ class WorkflowApp(FastAPI):
     def __init__(self, mounted: Sequence[Mounted], *, secured: bool, **settings: Any) -> None:
         super().__init__(**settings)
         self.mounted = tuple(mounted)
-        self._described = document(mounted, secured=secured)
+        self._secured = secured
 
     def openapi(self) -> dict[str, Any]:
         """The document: the workflows' operations, and those of added routes."""
-        found = super().openapi()
+        found, own = super().openapi(), document(self.mounted, secured=self._secured)
         components = found.get("components", {})
-        schemas = components.get("schemas", {}) | self._described["components"]["schemas"]
+        schemas = components.get("schemas", {}) | own["components"]["schemas"]
         return {
             **found,
-            **self._described,
-            "paths": {**self._described["paths"], **found.get("paths", {})},
-            "components": {**components, **self._described["components"], "schemas": schemas},
+            **own,
+            "paths": own["paths"] | found.get("paths", {}),
+            "components": components | own["components"] | {"schemas": schemas},
         }
 
 

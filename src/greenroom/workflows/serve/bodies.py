@@ -167,12 +167,12 @@ def read_body(model: type[Model], body: Mapping[str, Any]) -> Model:
     try:
         return model.model_validate(body)
     except ValidationError as error:
-        raise refused_body(
-            [
-                {"type": one.kind, "loc": list(one.where), "msg": _TEXTS.get(one.kind, one.text)}
-                for one in InvalidCall.of(error, "body").problems
-            ]
-        ) from error
+        problems: list[BodyProblem] = []
+        for one in InvalidCall.of(error, "body").problems:
+            kind = "dict_type" if one.kind == "model_type" else one.kind
+            text = _TEXTS.get(kind, one.text)
+            problems.append({"type": kind, "loc": list(one.where), "msg": text})
+        raise refused_body(problems) from error
 
 
 def refused_body(problems: list[BodyProblem]) -> Refusal:
@@ -187,7 +187,6 @@ def _stream(flags: Flags | None, at_root: bool | None) -> bool | None:
 
 _TEXTS = {
     "dict_type": "This must be an object.",
-    "model_type": "This must be an object.",
     "list_type": "This must be an array.",
     "string_type": "This must be a string.",
     "bool_type": "This must be a boolean.",

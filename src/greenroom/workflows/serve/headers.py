@@ -7,7 +7,6 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
-from uuid import uuid4
 
 from greenroom.workflows.serve.exchange import Exchange, Headers, Refusal, unprocessable
 
@@ -34,6 +33,7 @@ _SESSION = re.compile(SESSION_PATTERN)
 _TRACEPARENT = re.compile(rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
 _TRACE_BYTES = 16
 _SPAN_BYTES = 8
+_SESSION_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,9 @@ def call_ids(exchange: Exchange, session_id: str | None) -> CallIds:
             raise unprocessable("string_pattern_mismatch", SESSION_TEXT, "session_id")
     trace_id, trace_flags = trace_of(exchange.header(b"traceparent"))
     span_id, new = os.urandom(_SPAN_BYTES).hex(), session_id is None
-    return CallIds(trace_id, span_id, session_id or uuid4().hex, new, trace_flags)
+    return CallIds(
+        trace_id, span_id, session_id or os.urandom(_SESSION_BYTES).hex(), new, trace_flags
+    )
 
 
 def trace_of(traceparent: bytes | None) -> tuple[str, str]:

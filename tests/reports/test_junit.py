@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.evaluation import check_gates, parse_gate, render_junit
+from greenroom.analysis import check_gates, parse_gate
+from greenroom.reports import render_junit
 from greenroom.store import ScoreRecord
-from tests.evaluation.figured import evaluation, measured, result, shares
+from tests.evaluation.figured import measured, reported, result, shares
 
 # What the schema that CI systems share allows: attributes (those with ! are needed), children.
 SCHEMA = {
@@ -61,7 +62,7 @@ def test_every_result_and_evaluator_is_a_test_case() -> None:
         result(2, error="ConnectionError: down"),
         result(3, a=PLAIN),
     ]
-    root = read(render_junit(evaluation(aliases="ab", rows=4), results))
+    root = read(render_junit(reported(results, aliases="ab", rows=4)))
     (suite,) = root
     cases = [
         (case.attrib["classname"], case.attrib["name"], case[0].tag if len(case) else None)
@@ -87,14 +88,14 @@ def test_every_result_and_evaluator_is_a_test_case() -> None:
 
 def test_repeats_have_names_of_their_own() -> None:
     results = [result(0, repeat=n, a=RIGHT) for n in range(2)]
-    (suite,) = read(render_junit(evaluation(repeats=2), results))
+    (suite,) = read(render_junit(reported(results, repeats=2)))
     assert [case.attrib["name"] for case in suite] == ["row 1, repeat 1", "row 1, repeat 2"]
 
 
 def test_gates_are_a_suite_of_their_own() -> None:
     figures = measured(shares(1, 19))
-    gates = check_gates([parse_gate("a>=0.9"), parse_gate("errors<=0")], figures)
-    results, both = read(render_junit(evaluation(), [result(0, a=RIGHT)], gates))
+    gates = check_gates([parse_gate("a>=0.9"), parse_gate("errors<=0")], figures.named())
+    results, both = read(render_junit(reported([result(0, a=RIGHT)], gates=gates)))
     assert results.attrib["name"] == "demo"
     assert [len(case) for case in both] == [1, 0]
     assert both[0].attrib["name"] == "a>=0.9 (a.mean)"
@@ -108,14 +109,14 @@ anything = st.text(st.characters(codec=None))
 def test_whatever_was_said_the_document_is_well_formed(text: str, name: str) -> None:
     wrong = ScoreRecord(score=0.0, passed=False, compared=text, against={text: [text]}, reason=text)
     results = [result(0, a=wrong), result(1, error=text)]
-    (suite,) = read(render_junit(evaluation(name=name), results))
+    (suite,) = read(render_junit(reported(results, name=name)))
     assert len(suite) == 2
 
 
 @pytest.mark.parametrize("text", ["\x00", "\x1b[31m", "\ud800", "\ufffe", "]]>", "<&\">'"])
 def test_characters_that_xml_cannot_hold_are_replaced(text: str) -> None:
     wrong = ScoreRecord(score=0.0, passed=False, compared=text, against="x", reason=text)
-    (suite,) = read(render_junit(evaluation(), [result(0, a=wrong)]))
+    (suite,) = read(render_junit(reported([result(0, a=wrong)])))
     assert "compared: " in (suite[0][0].text or "")
 
 
@@ -123,4 +124,4 @@ def test_long_texts_are_cut() -> None:
     wrong = ScoreRecord(
         score=0.0, passed=False, compared="x" * 10**6, against="", reason="y" * 10**6
     )
-    assert len(render_junit(evaluation(), [result(0, a=wrong)])) < 20_000
+    assert len(render_junit(reported([result(0, a=wrong)]))) < 20_000

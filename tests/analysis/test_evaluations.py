@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from greenroom.analysis.evaluations import mean_of_rows
 from greenroom.analysis.intervals import average_reward
 from greenroom.analysis.latency import quantile_estimate
-from greenroom.evaluation.aggregates import mean_of_rows
 from greenroom.store import Usage
 from tests.evaluation.figured import measured, shares, summary
 
@@ -36,8 +36,8 @@ def test_scores_errors_and_what_has_no_score_are_counted_apart() -> None:
 def test_without_results_there_are_no_figures() -> None:
     figures = measured([], planned=3)
     assert math.isnan(figures.evaluators[0].mean.value)
-    assert math.isnan(figures.latency["p95"].value)
-    assert math.isnan(figures.latency_mean)
+    assert math.isnan(figures.named()["latency_p95"].value)
+    assert math.isnan(figures.named()["latency_mean"].value)
     assert (figures.missing, figures.cost) == (3, 0)
 
 

@@ -9,24 +9,55 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from math import nan
+from typing import Protocol
 
-import numpy as np
+from pydantic import computed_field
 
-from greenroom.analysis.figures import Estimate, Figures
-from greenroom.analysis.intervals import average_reward, score_interval
-from greenroom.analysis.latency import quantile_estimate
-from greenroom.store import EvaluationRecord, ResultSummary, Store, Usage
+from greenroom.analysis.figures import (
+    LATENCY_NAMES,
+    NOTHING,
+    Estimate,
+    Figures,
+    Latency,
+    without_interval,
+)
+from greenroom.analysis.latency import latency_of
+from greenroom.store import EvaluationRecord, Store, Usage
 
 CONFIDENCE = 0.95
-PERCENTILES = (50, 90, 95, 99)
-"""The percentiles of latency that are worked out."""
-
 _MOST_KINDS = 2_000
 _SHOWN_ERRORS = 5
 
 ByRow = Mapping[int, list[float]]
 """The scores of each row's repeats."""
+
+
+class ScoreLike(Protocol):
+    """What is counted of a score."""
+
+    @property
+    def score(self) -> float | None: ...
+    @property
+    def passed(self) -> bool | None: ...
+    @property
+    def broken(self) -> bool: ...
+
+
+class ResultLike(Protocol):
+    """What is counted of a result: a full record has it, and so has a summary of one."""
+
+    @property
+    def row(self) -> int: ...
+    @property
+    def has_result(self) -> bool: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def usage(self) -> Mapping[str, Usage]: ...
+    @property
+    def error(self) -> str | None: ...
+    @property
+    def scores(self) -> Mapping[str, ScoreLike]: ...
 
 
 class EvaluatorFigures(Figures):
@@ -74,18 +105,20 @@ class EvaluationFigures(Figures):
     common_errors: dict[str, int]
     """The most frequent errors, with how often each occurred."""
     evaluators: list[EvaluatorFigures]
-    latency: dict[str, Estimate]
-    """Seconds that the workflow took for a row: p50 and so on."""
-    latency_mean: float
+    latency: dict[str, Latency]
+    """By what took so long: call is the workflow's time for a row, and model.judge, for one, a
+    model call of that purse."""
     purses: dict[str, PurseFigures]
     """By who paid: agent is the workflow."""
 
+    @computed_field
     @property
     def cost(self) -> float | None:
         """US dollars in all; None if the cost of any result is not known."""
         known = all(purse.unpriced == 0 for purse in self.purses.values())
         return self.known_cost if known else None
 
+    @computed_field
     @property
     def known_cost(self) -> float:
         """US dollars in all, as far as they are known."""
@@ -94,6 +127,31 @@ class EvaluationFigures(Figures):
     def evaluator(self, alias: str) -> EvaluatorFigures | None:
         """The figures of the evaluator of that alias."""
         return next((one for one in self.evaluators if one.alias == alias), None)
+
+    def named(self) -> dict[str, Estimate]:
+        """The figures by the names that gates use."""
+        call = self.latency.get("call")
+        return {
+            **{
+                f"{one.alias}.{what}": figure
+                for one in self.evaluators
+                for what, figure in (
+                    ("mean", one.mean),
+                    ("passed", one.passed),
+                    ("unscored", without_interval(one.unscored + one.broken)),
+                )
+            },
+            **(call.named() if call else dict.fromkeys(LATENCY_NAMES, NOTHING)),
+            "cost": without_interval(self.cost),
+            "coverage": without_interval(self.with_result / self.planned if self.planned else None),
+            "errors": without_interval(self.errors + self.missing),
+        }
+
+
+def gate_names(aliases: Iterable[str]) -> list[str]:
+    """The names of the figures that an evaluation with these evaluators has."""
+    of_each = [f"{alias}.{what}" for alias in aliases for what in ("mean", "passed", "unscored")]
+    return [*of_each, *LATENCY_NAMES, "cost", "coverage", "errors"]
 
 
 def measure_evaluation(store: Store, evaluation: EvaluationRecord) -> EvaluationFigures:
@@ -108,7 +166,7 @@ def measure_evaluation(store: Store, evaluation: EvaluationRecord) -> Evaluation
 
 
 def measure_results(
-    summaries: Iterable[ResultSummary],
+    summaries: Iterable[ResultLike],
     *,
     evaluators: Mapping[str, str],
     planned: int,
@@ -124,27 +182,23 @@ def measure_results(
         counted.add(summary)
     for usage in wasted:
         counted.spend(usage, is_result=False)
-    seconds = sorted(counted.seconds)
-    rows = len(counted.rows)
+    rows = len(counted.seconds)
+    results = _size(counted.seconds)
+    spans = {"call": counted.seconds, **counted.model_seconds}
+    latency = {name: latency_of(span, confidence=confidence) for name, span in spans.items()}
     return EvaluationFigures(
         confidence=confidence,
         planned=planned,
-        with_result=len(seconds),
+        with_result=results,
         rows=rows,
         errors=counted.errors.total(),
-        missing=max(planned - len(seconds) - counted.errors.total(), 0),
+        missing=max(planned - results - counted.errors.total(), 0),
         common_errors=dict(counted.errors.most_common(_SHOWN_ERRORS)),
         evaluators=[
             counted.scores[alias].figures(alias, name, confidence)
             for alias, name in evaluators.items()
         ],
-        latency={
-            f"p{percent}": quantile_estimate(
-                seconds, percent / 100, rows=rows, confidence=confidence
-            )
-            for percent in PERCENTILES
-        },
-        latency_mean=sum(seconds) / len(seconds) if seconds else nan,
+        latency={name: one for name, one in latency.items() if one is not None},
         purses={name: purse.figures() for name, purse in sorted(counted.purses.items())},
     )
 
@@ -191,19 +245,23 @@ class _Scores:
 @dataclass
 class _Count:
     scores: dict[str, _Scores]
-    seconds: list[float] = field(default_factory=list[float])
-    rows: set[int] = field(default_factory=set[int])
+    seconds: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
+    model_seconds: dict[str, dict[int, list[float]]] = field(
+        default_factory=dict[str, dict[int, list[float]]]
+    )
     errors: Counter[str] = field(default_factory=Counter[str])
     purses: dict[str, _Purse] = field(default_factory=lambda: defaultdict[str, _Purse](_Purse))
 
-    def add(self, summary: ResultSummary) -> None:
-        is_result = summary.has_result
-        self.spend(summary.usage, is_result=is_result)
-        if not is_result:
+    def add(self, summary: ResultLike) -> None:
+        self.spend(summary.usage, is_result=summary.has_result)
+        if not summary.has_result:
             self.errors[summary.error or "unknown"] += 1
             return
-        self.seconds.append(summary.seconds)
-        self.rows.add(summary.row)
+        self.seconds.setdefault(summary.row, []).append(summary.seconds)
+        spans: Mapping[str, list[float]] = getattr(summary, "model_seconds", {})
+        for purse, seconds in spans.items():
+            by_row = self.model_seconds.setdefault(f"model.{purse}", {})
+            by_row.setdefault(summary.row, []).extend(seconds)
         for alias, kept in self.scores.items():
             score = summary.scores.get(alias)
             if score is None or score.score is None:
@@ -226,6 +284,11 @@ class _Count:
 
 def mean_of_rows(scores: ByRow, confidence: float = CONFIDENCE) -> Estimate:
     """The mean of all scores with its interval; rows are the units that chance has drawn."""
+    # Numbers are only needed here: a command that counts nothing does not wait for numpy.
+    import numpy as np
+
+    from greenroom.analysis.intervals import average_reward, score_interval
+
     sums = {(len(row), sum(row)) for row in scores.values() if row}
     if len(sums) <= _MOST_KINDS:
         return average_reward(scores, confidence=confidence)

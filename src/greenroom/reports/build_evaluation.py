@@ -1,0 +1,364 @@
+"""The sections of an evaluation's report: a function for each, and the list of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
+from greenroom.analysis.evaluations import EvaluatorFigures, mean_of_rows
+from greenroom.analysis.figures import Estimate
+from greenroom.analysis.tally import usage_by_purse
+from greenroom.reports import evaluation_words as words
+from greenroom.reports.evaluation_words import cell_name, question_of, shown
+from greenroom.reports.report import EvaluatedRow, EvaluationData, EvaluationReport
+from greenroom.reports.sections import (
+    AnySection,
+    Cell,
+    Evidence,
+    Facts,
+    Failure,
+    Failures,
+    Figure,
+    Figures,
+    Grid,
+    GridItem,
+    KindCount,
+    Row,
+    Table,
+)
+from greenroom.reports.shared_sections import (
+    col,
+    costs_table,
+    facts_of,
+    fig,
+    interval_cell,
+    latency_table,
+    outcome_table,
+    setup_text,
+)
+from greenroom.reports.texts import (
+    date_text,
+    interval_note,
+    known,
+    money,
+    one_line,
+    plural,
+)
+from greenroom.store import EvaluationRecord, Usage
+
+_TRUTH = "what the workflow would reach over all rows of this kind"
+_NO_ANSWER, _BROKEN = "no_answer", "broken"
+
+
+def evaluation_report(data: EvaluationData) -> EvaluationReport:
+    """The report of an evaluation: its sections from what is known of it."""
+    fields = {name: getattr(data, name) for name in EvaluationData.model_fields}
+    return EvaluationReport(
+        **fields,
+        name=data.evaluation.name,
+        headline=words.headline(data),
+        notes=list(words.notes(data)),
+        facts=facts_of(_facts(data)),
+        sections=[section for build in SECTIONS for section in build(data)],
+    )
+
+
+def _facts(data: EvaluationData) -> Iterator[tuple[str, str]]:
+    evaluation = data.evaluation
+    kind = "Chat workflow" if evaluation.is_chat else "Workflow"
+    times = f" x {evaluation.repeats}" if evaluation.repeats > 1 else ""
+    rows = f"{plural(evaluation.row_count, 'row')}{times}"
+    yield kind, evaluation.workflow
+    yield "Test set", f"{evaluation.test_set}, {rows}"
+    yield "Evaluated", date_text(evaluation.created_at)
+    yield "Greenroom", evaluation.greenroom_version
+    if evaluation.status != "complete":
+        yield "Status", evaluation.status
+
+
+def figures(data: EvaluationData) -> Iterator[AnySection]:
+    """The scores of every evaluator, and the figures beside them."""
+    found = data.figures
+    yield Figures(
+        id="figures",
+        title="Figures",
+        figures=[
+            *(figure for one in found.evaluators for figure in _evaluator_figures(one, data)),
+            *_other_figures(data),
+        ],
+        confidence=found.confidence,
+        units="rows",
+        notes=[interval_note(found.confidence, _TRUTH)] if found.with_result else [],
+    )
+
+
+def _evaluator_figures(one: EvaluatorFigures, data: EvaluationData) -> Iterator[Figure]:
+    planned = data.figures.planned
+    rows = {result.row for result in data.results if _score(result, one.alias) is not None}
+    broken = f", {one.broken:,} broken" if one.broken else ""
+    scored = f"{one.scored:,} of {one.scored + one.unscored + one.broken:,} scored{broken}"
+    yield fig(
+        f"{one.alias}.mean",
+        one.alias,
+        one.mean,
+        f"mean score; {scored}",
+        n=len(rows),
+        partial=one.scored < planned,
+        prominent=True,
+    )
+    if one.judged and one.passed != one.mean:
+        yield fig(
+            f"{one.alias}.passed",
+            f"{one.alias} passed",
+            one.passed,
+            f"of {plural(one.judged, 'verdict')}",
+            "percent",
+            n=len(rows),
+            partial=one.judged < planned,
+        )
+
+
+def _other_figures(data: EvaluationData) -> Iterator[Figure]:
+    found = data.figures
+    planned = f"of {found.planned:,} planned"
+    yield fig("calls", "Calls answered", found.with_result, planned, "count")
+    call = found.latency.get("call")
+    if call is not None:
+        for name, share, estimate in (("p50", "half", call.p50), ("p95", "95 %", call.p95)):
+            meaning = f"{share} of the calls take no longer"
+            label = f"Latency, {name}"
+            yield fig(f"latency_{name}", label, estimate, meaning, "seconds", n=found.rows)
+    if found.purses:
+        known_part = f"{money(found.known_cost)} or more" if found.known_cost else "unknown"
+        meaning = "in all" if found.cost is not None else "results do not tell what they cost"
+        yield fig("cost", "Cost", found.cost, meaning, "money", unknown=known_part)
+        passed = sum(outcome_of(result) == "passed" for result in data.results)
+        if found.cost and passed:
+            meaning = "all that was spent, by results that pass"
+            yield fig("cost_per_passed", "Cost per pass", found.cost / passed, meaning, "money")
+
+
+def outcome_of(result: EvaluatedRow) -> str:
+    """What became of a result, over all evaluators."""
+    if not result.has_result:
+        return "infrastructure_error"
+    return {True: "passed", False: "not_passed", None: "answered"}[result.solved]
+
+
+def outcomes(data: EvaluationData) -> Iterator[AnySection]:
+    """How often each outcome occurred."""
+    counts = Counter(outcome_of(result) for result in data.results)
+    counts["missing"] = data.figures.missing
+    yield from outcome_table(counts, "Results")
+
+
+def cells(data: EvaluationData) -> Iterator[AnySection]:
+    """Rows x repeats, and a row of figures for each."""
+    by_row: dict[int, list[EvaluatedRow]] = {}
+    for result in data.results:
+        by_row.setdefault(result.row, []).append(result)
+    evaluation = data.evaluation
+    if not by_row:
+        return
+    aliases = [one.alias for one in data.figures.evaluators]
+    yield Grid(
+        id="cells",
+        title="Rows",
+        item="row",
+        trial="repeat",
+        trials=[str(repeat + 1) for repeat in range(evaluation.repeats)],
+        columns=[
+            col("Question"),
+            *(col(alias, "decimal", 2) for alias in aliases),
+            col("Seconds", "seconds", wide=True),
+        ],
+        items=[
+            GridItem(
+                key=row - 1,
+                label=str(row),
+                outcomes=[
+                    next((outcome_of(one) for one in found if one.repeat == repeat + 1), None)
+                    for repeat in range(evaluation.repeats)
+                ],
+                score=_mean(_score(one, alias) for one in found for alias in aliases),
+                cells=[
+                    question_of(found[0].inputs, evaluation),
+                    *(_mean(_score(one, alias) for one in found) for alias in aliases),
+                    _mean(one.seconds for one in found if one.has_result),
+                ],
+            )
+            for row, found in by_row.items()
+        ],
+    )
+
+
+def _score(result: EvaluatedRow, alias: str) -> float | None:
+    score = result.scores.get(alias)
+    return None if score is None else score.score
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    found = [value for value in values if value is not None]
+    return sum(found) / len(found) if found else None
+
+
+def failures(data: EvaluationData) -> Iterator[AnySection]:
+    """What did not pass, by evaluator, with the question and what was compared with what."""
+    yield failure_section(data.results, data.evaluation)
+
+
+def failure_section(results: Iterable[EvaluatedRow], evaluation: EvaluationRecord) -> Failures:
+    """The section from results."""
+    found = [one for result in results for one in _failures_of(result, evaluation)]
+    counts = Counter(one.kind for one in found)
+    labels = {
+        _NO_ANSWER: ("No answer", "the workflow gave no answer: no score"),
+        _BROKEN: ("Evaluator broke", "the evaluator itself did not work: no score"),
+    }
+    return Failures(
+        id="failures",
+        title="What did not pass",
+        kinds=[
+            KindCount(kind=kind, label=label, meaning=meaning, count=count)
+            for kind, count in counts.most_common()
+            for label, meaning in [labels.get(kind, (kind, "not passed by this evaluator"))]
+        ],
+        failures=found,
+        total=len(found),
+        noun="result",
+    )
+
+
+def _failures_of(result: EvaluatedRow, evaluation: EvaluationRecord) -> Iterator[Failure]:
+    def failure(kind: str, sentence: str, *evidence: Evidence) -> Failure:
+        return Failure(
+            item=result.row - 1,
+            trial=result.repeat - 1,
+            label=cell_name(result.row, result.repeat, evaluation.repeats),
+            kind=kind,
+            sentence=sentence,
+            subject=question_of(result.inputs, evaluation),
+            evidence=list(evidence),
+        )
+
+    if not result.has_result:
+        yield failure(_NO_ANSWER, result.error or "the reason was not recorded")
+    for alias, score in result.scores.items():
+        if score.broken:
+            yield failure(_BROKEN, f"{alias}: {score.reason}")
+        elif score.passed is False:
+            yield failure(
+                alias,
+                score.reason or f"score {score.score:g}",
+                Evidence(label="compared", text=shown(score.compared)),
+                Evidence(label="against", text=shown(score.against)),
+            )
+
+
+def slices(data: EvaluationData) -> Iterator[AnySection]:
+    """The mean scores for each value of the columns that were asked for."""
+    aliases = [one.alias for one in data.figures.evaluators]
+    for column in data.by:
+        groups: dict[str, list[EvaluatedRow]] = {}
+        for result in data.results:
+            value = result.inputs.get(column)
+            groups.setdefault("(none)" if value in (None, "") else shown(value), []).append(result)
+        yield Table(
+            id=f"slices-{column}",
+            title=f"By {column}",
+            columns=[
+                col(column),
+                col("Rows", "count"),
+                col("Results", "count"),
+                *(
+                    one
+                    for alias in aliases
+                    for one in (
+                        col(alias, "decimal"),
+                        col("Interval", "decimal", 2, interval=True),
+                    )
+                ),
+            ],
+            rows=[
+                Row(
+                    cells=[
+                        one_line(group, 80),
+                        len({one.row for one in found}),
+                        len(found),
+                        *(
+                            cell
+                            for alias in aliases
+                            for cell in _estimate_cells(_slice_mean(found, alias))
+                        ),
+                    ]
+                )
+                for group, found in sorted(groups.items())
+            ],
+            sort=[0, 1, 2],
+        )
+
+
+def _slice_mean(results: Iterable[EvaluatedRow], alias: str) -> Estimate:
+    by_row: dict[int, list[float]] = {}
+    for result in results:
+        score = _score(result, alias)
+        if score is not None:
+            by_row.setdefault(result.row, []).append(score)
+    return mean_of_rows(by_row)
+
+
+def _estimate_cells(estimate: Estimate) -> list[Cell]:
+    return [known(estimate.value), interval_cell(estimate)]
+
+
+def costs(data: EvaluationData) -> Iterator[AnySection]:
+    """Tokens and money by purse, and what calls without an answer cost."""
+    spent = usage_by_purse(one.usage for one in data.results if one.has_result)
+    failed = [one.usage for one in data.results if not one.has_result]
+    wasted = usage_by_purse([*failed, *data.attempts_usage])
+    whole = Usage.total([*spent.values(), *wasted.values()])
+    if whole.prompt_tokens or whole.completion_tokens or whole.cached_calls or whole.cost:
+        attempts = len(failed) + len(data.attempts_usage)
+        yield from costs_table(spent, wasted, attempts, agent="Workflow")
+
+
+def latency(data: EvaluationData) -> Iterator[AnySection]:
+    """How long calls of the workflow and of models took."""
+    yield from latency_table(data.figures.latency)
+
+
+def provenance(data: EvaluationData) -> Iterator[AnySection]:
+    """What it takes to do the same again."""
+    evaluation = data.evaluation
+    facts = [
+        ("Name", evaluation.name),
+        ("Id", evaluation.id),
+        ("Status", evaluation.status),
+        ("Workflow", evaluation.workflow),
+        ("Test set", evaluation.test_set),
+        ("Rows", f"{evaluation.row_count:,}"),
+        ("Repeats", str(evaluation.repeats)),
+        ("Evaluators", ", ".join(str(spec["alias"]) for spec in evaluation.evaluators)),
+        ("Seed", str(evaluation.config.get("seed", "unknown"))),
+        ("Judge", str(evaluation.config.get("judge_model") or "none")),
+    ]
+    yield Facts(
+        id="provenance",
+        title="Provenance",
+        facts=facts_of(facts),
+        detail=True,
+    )
+    yield setup_text({"configuration": evaluation.config, "evaluators": evaluation.evaluators})
+
+
+SECTIONS: tuple[Callable[[EvaluationData], Iterable[AnySection]], ...] = (
+    figures,
+    outcomes,
+    cells,
+    failures,
+    slices,
+    costs,
+    latency,
+    provenance,
+)
+"""The sections in the order in which they are read."""

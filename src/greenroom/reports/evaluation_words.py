@@ -1,0 +1,83 @@
+"""What reports of evaluations say in sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from greenroom.analysis.roles import column_roles
+from greenroom.messages import text_of
+from greenroom.reports.texts import one_line, percent, plural
+from greenroom.store import chat_of
+from greenroom.util.raw_json import raw_text
+
+if TYPE_CHECKING:
+    from greenroom.reports.report import EvaluationData
+    from greenroom.store import EvaluationRecord
+
+_LONGEST = 300
+
+
+def cell_name(row: int, repeat: int, repeats: int) -> str:
+    """What a result is called by people, who count from 1."""
+    return f"row {row}" if repeats == 1 else f"row {row}, repeat {repeat}"
+
+
+def shown(value: Any) -> str:
+    """A value as text: texts as they are, anything else as JSON."""
+    return value if isinstance(value, str) else raw_text(value)
+
+
+def question_of(row: Mapping[str, Any], evaluation: EvaluationRecord) -> str:
+    """What the workflow was asked: the last message of a chat, or the row's inputs."""
+    config = evaluation.config
+    spoken = config.get("message") or config.get("said")
+    wanted: list[str] = (
+        [spoken]
+        if spoken
+        else config.get("inputs")
+        or [name for name in column_roles(list(row)).inputs if name != config.get("expected")]
+    )
+    texts = {name: _asked(row[name]) for name in wanted if name in row}
+    if len(texts) == 1:
+        return one_line(next(iter(texts.values())), _LONGEST)
+    return one_line("; ".join(f"{name}: {text}" for name, text in texts.items()), _LONGEST)
+
+
+def _asked(value: Any) -> str:
+    chat = chat_of(value)
+    said = [text_of(message.get("content")) for message in chat or [] if message["role"] == "user"]
+    return said[-1] if said else shown(value)
+
+
+def headline(data: EvaluationData) -> str:
+    """What passed, and how many calls were answered. A share of a subset never stands here."""
+    figures = data.figures
+    if not figures.with_result and not figures.errors:
+        return "Nothing has been called yet."
+    parts = [f"{figures.with_result:,} of {plural(figures.planned, 'call')} answered"]
+    if figures.errors:
+        parts.append(plural(figures.errors, "error"))
+    if figures.missing:
+        parts.append(f"{figures.missing:,} not made yet")
+    answered = ", ".join(parts)
+    judged = [one for one in figures.evaluators if one.judged == figures.planned]
+    if not judged:
+        return answered
+    passed = ", ".join(f"{percent(one.passed.value)} pass {one.alias}" for one in judged)
+    return f"{passed}; {answered}"
+
+
+def notes(data: EvaluationData) -> Iterator[str]:
+    """What has to be known to read the figures rightly: errors, and why scores are missing."""
+    for text, count in data.figures.common_errors.items():
+        yield f"{plural(count, 'call')} without an answer: {text}"
+    for evaluator in data.figures.evaluators:
+        without = [
+            score.reason or "no reason is given"
+            for result in data.results
+            if (score := result.scores.get(evaluator.alias)) is not None and score.score is None
+        ]
+        for reason, count in Counter(without).most_common(2):
+            yield f"{plural(count, 'result')} without a score by {evaluator.alias}: {reason}"

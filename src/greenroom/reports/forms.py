@@ -1,0 +1,151 @@
+"""The forms of a report: what each is called, how its file ends, and how it is made."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+from greenroom.errors import InputError
+from greenroom.reports.json_report import render_json
+from greenroom.reports.plain import plain
+from greenroom.reports.report import ComparisonReport, EvaluationReport, RunReport
+from greenroom.util.raw_json import raw_text
+
+if TYPE_CHECKING:
+    from greenroom.reports.sections import Report
+
+
+def render(report: Report, form: str) -> str | bytes:
+    """A report in one of its forms."""
+    return FORMS[form](report)
+
+
+def form_of(suffix: str) -> str:
+    """The form that a file's ending stands for."""
+    if suffix.lower() not in ENDINGS:
+        known = ", ".join(ENDINGS)
+        raise InputError(f"A file that ends in '{suffix}' is no form of a report: {known} are.")
+    return ENDINGS[suffix.lower()]
+
+
+def records_of(report: Report) -> list[dict[str, Any]]:
+    """The records of a report in full: episodes, or results with their rows."""
+    if isinstance(report, RunReport):
+        return [plain(episode.model_dump(mode="json")) for episode in report.episodes]
+    if isinstance(report, EvaluationReport):
+        return [plain(result.model_dump(mode="json")) for result in report.results]
+    return [plain(one.model_dump(mode="json")) for one in _compared(report)]
+
+
+def flat_records(report: Report) -> list[dict[str, Any]]:
+    """The records as rows of a table: objects become dotted columns, lists become JSON texts."""
+    return [dict(_flat(record)) for record in records_of(report)]
+
+
+def _compared(report: Report) -> Iterable[Any]:
+    return report.comparisons if isinstance(report, ComparisonReport) else []
+
+
+def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+    for key, value in record.items():
+        if isinstance(value, dict):
+            yield from _flat(cast("dict[str, Any]", value), f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", raw_text(value) if isinstance(value, list) else value
+
+
+def _columns(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _csv(report: Report) -> str:
+    rows = flat_records(report)
+    out = io.StringIO()
+    writer = csv.DictWriter(out, _columns(rows), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    # Half a surrogate pair is no character and cannot be written to a file.
+    return out.getvalue().encode("utf-8", "replace").decode()
+
+
+def _parquet(report: Report) -> bytes:
+    try:
+        arrow: Any = import_module("pyarrow")
+        parquet: Any = import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise InputError("Parquet files need pyarrow: pip install 'greenroom[parquet]'.") from error
+    rows = flat_records(report)
+    out = io.BytesIO()
+    columns = {name: _values([row.get(name) for row in rows]) for name in _columns(rows)}
+    parquet.write_table(arrow.table(columns), out)
+    return out.getvalue()
+
+
+def _values(column: list[Any]) -> list[Any]:
+    """The values of a column, which must be of one kind: numbers, truth values, or else texts."""
+    kinds: set[type] = {type(value) for value in column if value is not None}
+    if len(kinds) <= 1 or kinds <= {int, float}:
+        return column
+    return [
+        value if value is None or isinstance(value, str) else raw_text(value) for value in column
+    ]
+
+
+def _jsonl(report: Report) -> str:
+    return "".join(f"{raw_text(record)}\n" for record in records_of(report))
+
+
+def _html(report: Report) -> str:
+    from greenroom.reports.html import render_html
+
+    return render_html(report)
+
+
+def _markdown(report: Report) -> str:
+    from greenroom.reports.markdown import render_markdown
+
+    return render_markdown(report)
+
+
+def _junit(report: Report) -> str:
+    from greenroom.reports.junit import render_junit
+
+    if not isinstance(report, (RunReport, EvaluationReport)):
+        raise InputError("A comparison has no test cases: JUnit XML is for runs and evaluations.")
+    return render_junit(report)
+
+
+def _tau_bench(report: Report) -> str:
+    from greenroom.reports.tau_bench import tau_bench_rows
+
+    if not isinstance(report, RunReport):
+        raise InputError("Only runs have a result file of Tau Bench.")
+    return json.dumps(tau_bench_rows(report.run, report.episodes), indent=2)
+
+
+FORMS: dict[str, Callable[[Report], str | bytes]] = {
+    "json": render_json,
+    "markdown": _markdown,
+    "html": _html,
+    "junit": _junit,
+    "csv": _csv,
+    "parquet": _parquet,
+    "jsonl": _jsonl,
+    "tau-bench": _tau_bench,
+}
+"""By the name that `--format` takes."""
+
+ENDINGS = {
+    ".json": "json",
+    ".md": "markdown",
+    ".html": "html",
+    ".xml": "junit",
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".jsonl": "jsonl",
+}
+"""The form of a file by its ending."""

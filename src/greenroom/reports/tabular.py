@@ -1,0 +1,125 @@
+"""Sections as tables, for forms that cannot draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from greenroom.reports.sections import (
+    Cell,
+    Chart,
+    Column,
+    Failures,
+    Figures,
+    Grid,
+    GridItem,
+    Row,
+    Table,
+)
+from greenroom.reports.texts import figure_text, plural, show
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Columns and rows; what is left out is told in a sentence."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    more: str = ""
+
+
+def table_lines(table: Table, most: int | None = None) -> Lines:
+    """The first rows of a table."""
+    shown = len(table.rows) if most is None else most
+    return Lines(table.columns, table.rows[:shown], _more(len(table.rows) - shown, "row"))
+
+
+def figure_lines(section: Figures) -> Lines:
+    """A row per figure. An exclamation mark is for figures from a part of the tasks or rows."""
+    counted = any(figure.n is not None for figure in section.figures)
+    columns = [
+        Column(label="Figure"),
+        Column(label="Value", format="decimal"),
+        Column(label=f"{100 * section.confidence:g} % interval", format="decimal"),
+        *([Column(label=section.units.capitalize(), format="count")] if counted else []),
+        *([Column(label="As failures*", format="decimal")] if section.second else []),
+        Column(label="Meaning", wide=True),
+    ]
+    rows: list[Row] = []
+    for figure in section.figures:
+        value, interval, second = figure_text(figure)
+        cells: list[Cell] = [figure.label, value, interval]
+        if counted:
+            n = "" if figure.n is None else show(figure.n, "count")
+            cells.append(f"{n} !" if figure.partial and n else n)
+        if section.second:
+            cells.append(second)
+        rows.append(Row(cells=[*cells, figure.meaning]))
+    return Lines(columns, rows)
+
+
+def figure_notes(section: Figures) -> list[str]:
+    """What the marks beside figures mean."""
+    partial = any(figure.partial and figure.n is not None for figure in section.figures)
+    return [
+        *([f"! from a part of the {section.units} only"] if partial else []),
+        *([f"* {section.second}"] if section.second else []),
+    ]
+
+
+def grid_lines(grid: Grid, items: Sequence[GridItem], most: int) -> Lines:
+    """A row per item, with the outcomes of its trials."""
+    columns = [
+        Column(label=grid.item.capitalize()),
+        Column(label=f"{grid.trial.capitalize()}s", format="outcomes"),
+        *grid.columns,
+    ]
+    rows = [
+        Row(cells=[item.label, [one or "missing" for one in item.outcomes], *item.cells])
+        for item in items[:most]
+    ]
+    return Lines(columns, rows, _more(len(items) - most, grid.item))
+
+
+def worst_first(items: Iterable[GridItem]) -> list[GridItem]:
+    """The items from worst to best; those without a score come last."""
+    return sorted(items, key=lambda one: (2.0 if one.score is None else one.score, one.key))
+
+
+def chart_lines(chart: Chart, most: int) -> Lines:
+    """A row per place along x, or per point of a scatter."""
+    if chart.style == "scatter":
+        columns = [Column(label=""), chart.x, chart.y]
+        rows = [
+            Row(cells=[point.label or one.name, point.x, point.y])
+            for one in chart.series
+            for point in one.points
+        ]
+    else:
+        columns = [
+            chart.x,
+            *(Column(label=one.name, format=chart.y.format, digits=1) for one in chart.series),
+        ]
+        named = {point.x: point.label for one in chart.series for point in one.points}
+        found = [{point.x: point.y for point in one.points} for one in chart.series]
+        rows = [Row(cells=[named[x] or x, *(ys.get(x) for ys in found)]) for x in sorted(named)]
+    return Lines(columns, rows[:most], _more(len(rows) - most, "row"))
+
+
+def kind_lines(section: Failures) -> Lines:
+    """A row per kind of failure."""
+    columns = [
+        Column(label="Kind"),
+        Column(label="Meaning", wide=True),
+        Column(label=f"{section.noun.capitalize()}s", format="count"),
+        Column(label="Share", format="percent"),
+    ]
+    rows = [
+        Row(cells=[kind.label, kind.meaning, kind.count, kind.count / section.total])
+        for kind in section.kinds
+    ]
+    return Lines(columns, rows)
+
+
+def _more(hidden: int, noun: str) -> str:
+    return f"... and {plural(hidden, f'more {noun}')}" if hidden > 0 else ""
