@@ -18,7 +18,7 @@ def action(**kwargs: Any) -> Action:
     ("task", "problem"),
     [
         (Task("  ", (action(lamp="hall"),)), "has no instruction"),
-        (Task("x", (Action("fly"), action(lamp="hall"))), "action 0 (fly): is no tool"),
+        (Task("x", (Action("fly"), action(lamp="hall"))), "action 0 (fly): is not a tool"),
         (Task("x", (action(lamp=5), action(lamp="hall"))), "lamp: 5 is not of type 'string'"),
         (Task("x", (action(),)), "'lamp' is a required property"),
         (Task("x", (action(lamp="hall", more=1),)), "'more' was unexpected"),
