@@ -16,7 +16,7 @@ from greenroom.benchmark.config import RunConfig, check_config
 from greenroom.benchmark.context import RunContext, prepare_run
 from greenroom.benchmark.episode import play_episode
 from greenroom.benchmark.recording import episode_record
-from greenroom.domains.official import is_official
+from greenroom.domains.domain import is_official
 from greenroom.errors import InputError
 from greenroom.models import Ledger
 from greenroom.store import CellKey, EpisodeRecord, RunRecord, Store, Usage
