@@ -20,9 +20,9 @@ from greenroom.agents.fastworkflow.airline_workflow.airline_parameters import (
     Payment,
     incomplete_items,
 )
-from greenroom.domains.actions import Action
 from greenroom.domains.airline import tools
 from greenroom.domains.domain import Domain
+from greenroom.domains.tasks import Action
 from greenroom.errors import DataError
 from tests.agents.fastworkflow_planner import Order, Outcome, plan
 

@@ -8,7 +8,7 @@ import pytest
 
 from greenroom import chat_workflow
 from greenroom.api import EvaluationResult
-from greenroom.domains.actions import STOP
+from greenroom.domains.tasks import STOP
 from greenroom.errors import InputError
 from greenroom.evaluation.simulated import Talk, UserUnavailable
 from greenroom.model_server import RunningServer, running_server

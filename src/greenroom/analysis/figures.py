@@ -59,6 +59,7 @@ class Latency(Figures):
         }
 
 
+RUN_NAMES = ("reward", "overall", "coverage", "errors", "cost")
 LATENCY_NAMES = ("latency_p50", "latency_p90", "latency_p95", "latency_p99", "latency_mean")
 
 
@@ -105,6 +106,11 @@ class TaskFigures(Figures):
     mean_turns: float
     cost: float | None
     instruction: str = ""
+
+
+def run_figure_names(num_trials: int) -> list[str]:
+    """The names that gates of a run may use."""
+    return [*(f"pass^{k}" for k in range(1, num_trials + 1)), *RUN_NAMES, *LATENCY_NAMES]
 
 
 class RunMetrics(Figures):

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from greenroom.domains.actions import STOP
 from greenroom.domains.environment import SimulatedUser
+from greenroom.domains.tasks import STOP
 from greenroom.errors import InputError
 from greenroom.messages import last_assistant_message, messages_of, text_of
 from greenroom.models import BudgetExhausted, ModelError

@@ -8,14 +8,13 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from greenroom.domains.pack_writer import check_destination, pack_in_memory, write_pack
-from greenroom.domains.packs import Pack, PackInfo, read_json, read_text
+from greenroom.domains.packs import Pack, PackInfo, check_table, read_json, read_text
 from greenroom.domains.sources.checkout_modules import (
     read_rules,
     read_task_records,
     read_tool_infos,
 )
 from greenroom.domains.sources.commits import checked_out_commit
-from greenroom.domains.sources.tables import checked_table
 from greenroom.domains.tasks import Task, parse_tasks
 from greenroom.errors import DataError
 
@@ -155,7 +154,7 @@ def _read_domain(files: _DomainFiles) -> _DomainData:
     return _DomainData(
         files=files,
         tables={
-            name: checked_table(read_json(path, dict), str(path))
+            name: check_table(read_json(path, dict), str(path))
             for name, path in files.tables.items()
         },
         tasks=tasks,

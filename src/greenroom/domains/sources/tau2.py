@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from greenroom.domains.pack_writer import check_destination, pack_in_memory, write_pack
-from greenroom.domains.packs import Pack, PackInfo
-from greenroom.domains.sources.tables import checked_table
+from greenroom.domains.packs import Pack, PackInfo, check_table
 from greenroom.domains.sources.tau2_tasks import parse_tau2_tasks
 from greenroom.errors import DataError
 from greenroom.util.caches import pack_cache
@@ -95,7 +94,7 @@ def _read_domain(wheel: Wheel, name: str) -> _DomainData:
 def _tables(wheel: Wheel, member: str) -> dict[str, dict[str, Record]]:
     database = _object(wheel, member)
     return {
-        name: checked_table(table, f"{wheel.name}: {member}: {name}")
+        name: check_table(table, f"{wheel.name}: {member}: {name}")
         for name, table in database.items()
     }
 

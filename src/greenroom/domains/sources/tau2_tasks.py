@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from greenroom.domains.actions import Action
-from greenroom.domains.tasks import Task
+from greenroom.domains.tasks import Action, Task
 from greenroom.errors import DataError
 
 if TYPE_CHECKING:
