@@ -14,7 +14,6 @@ from greenroom import chat_workflow, workflow
 from greenroom.errors import DataError, InputError, UnknownName
 from greenroom.evaluation import (
     check_evaluation_config,
-    evaluate,
     find_test_set,
     reopen_evaluation,
     run_evaluation,
