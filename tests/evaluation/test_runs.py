@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from greenroom import chat_workflow, workflow
+from greenroom.api import evaluate
 from greenroom.errors import DataError, InputError, UnknownName
 from greenroom.evaluation import (
     check_evaluation_config,
