@@ -170,8 +170,10 @@ def write(directory: Path, name: str, text: str) -> None:
 
 def install(directory: Path, project: dict[str, Any]) -> None:
     # What `pip install -e` leaves behind, as far as entry points go.
-    metadata = directory / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    metadata.mkdir()
+    site = directory / "site-packages"
+    metadata = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    metadata.mkdir(parents=True)
+    sys.path.append(str(site))  # the list is the page's own: see `directory`
     (metadata / "METADATA").write_text(
         f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
     )
