@@ -44,6 +44,7 @@ PAGES = [
 ]
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+ANCHOR = re.compile(r"\]\(([^)#\s:]*)#([^)\s]+)\)")
 DATA = "$GREENROOM_DATA"
 SERVER = "http://127.0.0.1:8400"
 KEYS = ("GREENROOM_API_KEY", "GREENROOM_TOKEN", "OPENAI_API_KEY")
@@ -169,8 +170,10 @@ def write(directory: Path, name: str, text: str) -> None:
 
 def install(directory: Path, project: dict[str, Any]) -> None:
     # What `pip install -e` leaves behind, as far as entry points go.
-    metadata = directory / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    metadata.mkdir()
+    site = directory / "site-packages"
+    metadata = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    metadata.mkdir(parents=True)
+    sys.path.append(str(site))  # the list is the page's own: see `directory`
     (metadata / "METADATA").write_text(
         f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
     )
@@ -248,6 +251,18 @@ def test_shown_output_is_compared(shown: list[str], printed: str, expected: bool
 def test_links_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         assert "://" in target or (page.parent / target).exists(), target
+
+
+def anchors(page: Path) -> set[str]:
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    headings = (heading.lower() for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE))
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_headings_that_exist(page: Path) -> None:
+    for target, anchor in ANCHOR.findall(page.read_text(encoding="utf-8")):
+        assert anchor in anchors(page.parent / target if target else page), f"{target}#{anchor}"
 
 
 def test_every_page_is_in_the_index() -> None:
