@@ -129,7 +129,7 @@ def _main(address: str, kind: str) -> dict[str, float]:
 
 
 def _megabytes() -> float:
-    # The memory held now where the system tells it, else the most that was ever held.
+    # The current memory if the system reports it, else the peak.
     if sys.platform == "linux":
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

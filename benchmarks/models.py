@@ -44,12 +44,12 @@ class Played:
     cpu: float
     calls: int
     longest: int
-    """The calls of the episode that made most of them."""
+    """The most calls of one episode."""
     at_once: int
-    """How many episodes were under way at the same moment."""
+    """How many episodes ran at the same time."""
 
     def floor(self, latency: float, concurrency: int) -> float:
-        """The least time that it could have taken."""
+        """The shortest possible time."""
         return max(self.calls * latency / concurrency, self.longest * latency)
 
 

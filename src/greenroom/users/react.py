@@ -1,4 +1,4 @@
-"""A user played by a language model that thinks before it speaks; the thoughts stay with it."""
+"""A user played by a language model that thinks before it speaks; thoughts are not sent."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n")
 
 
 def spoken_part(raw: str) -> str:
-    """What of a labelled answer is meant for the agent; empty if nothing is.
+    """The part of a labelled answer for the agent; empty if there is none.
 
-    The last "User Response:" with words behind it counts, up to the next thought; labels at the
-    beginning of a line go before those inside one, which a thought may well mention. Without the
-    label, it is every paragraph that is no thought.
+    The last "User Response:" with text after it counts, up to the next thought. Labels at the
+    beginning of a line go before those inside one, which a thought may mention. Without the label,
+    every paragraph that is not a thought counts.
     """
     text = raw.replace("\r\n", "\n")
     responses = _RESPONSE_LINE.split(text)[1:] or _RESPONSE_ANYWHERE.split(text)[1:]

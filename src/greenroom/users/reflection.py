@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ReflectionUser(VerifyUser):
-    """Reviews each draft; a rejected one is thought over and rewritten with the reason at hand."""
+    """Reviews each draft and rewrites a rejected one after reflecting on the reason."""
 
     async def redraft(
         self, conversation: Sequence[ChatMessage], draft: str, review: Review

@@ -22,14 +22,14 @@ _REASON: Final = re.compile(r"\A[\s*_]*reason[ *_]*:", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What the reviewer thinks of a draft."""
+    """The review of a draft."""
 
     accepted: bool
     reason: str
 
 
 def read_review(text: str) -> Review:
-    """The review in a model's answer; without a legible verdict the draft is accepted."""
+    """The review in a model's answer; a draft without a readable verdict is accepted."""
     verdicts = list(_VERDICT.finditer(text))
     if not verdicts:
         return Review(accepted=True, reason=text.strip())
@@ -52,13 +52,13 @@ class VerifyUser(LlmUser):
         return line
 
     async def review(self, conversation: Sequence[ChatMessage], draft: str) -> Review:
-        """Whether the draft fits the instruction and what was said so far."""
+        """Whether the draft fits the instruction and the conversation."""
         return read_review(await self.words(prompts.review(self.instruction, conversation, draft)))
 
     async def redraft(
         self, conversation: Sequence[ChatMessage], draft: str, review: Review
     ) -> Line:
-        """Another draft, in place of the one that was rejected."""
+        """Another draft in place of a rejected one."""
         direction = prompts.another_draft(draft)
         return await self.ask(prompts.with_direction(conversation, direction))
 

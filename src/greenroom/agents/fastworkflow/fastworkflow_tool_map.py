@@ -16,15 +16,15 @@ from greenroom.agents.fastworkflow.tool_values import SENTINELS, properties_of, 
 from greenroom.errors import InputError
 
 OPTIONAL_TOOLS: Final = frozenset({"think"})
-"""Tools that an agent can do without: they change nothing and tell nothing."""
+"""Optional tools, which change nothing and return nothing."""
 
 
 class UnmappedCommand(Exception):
-    """A command that stands for no tool; the text says which there are."""
+    """A command without a tool; the text lists the tools."""
 
 
 class ToolMap:
-    """The domain's tools as a workflow's commands call them."""
+    """Maps a workflow's commands to the domain's tools."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class ToolMap:
             )
 
     def check(self, commands: Iterable[str], workflow: str) -> None:
-        """Raise unless there is a command for every tool that an agent needs."""
+        """Raise InputError unless every required tool has a command."""
         found = {local_name(command) for command in commands}
         missing = sorted(
             tool
@@ -63,7 +63,7 @@ class ToolMap:
             )
 
     def action(self, command: str, parameters: Any) -> dict[str, Any]:
-        """The tool call that a command with its parameters stands for."""
+        """The tool call of a command with its parameters."""
         name = self._tools.get(local_name(command))
         if name is None:
             raise UnmappedCommand(
@@ -84,12 +84,12 @@ def command_name(tool: str) -> str:
 
 
 def local_name(command: str) -> str:
-    """A command's name without the context that it belongs to."""
+    """A command's name without its context."""
     return command.rpartition("/")[2]
 
 
 def plain_arguments(parameters: Any) -> dict[str, Any]:
-    """The parameters as plain JSON values, without what nobody gave."""
+    """The parameters as plain JSON values, without missing ones."""
     if parameters is None:
         return {}
     defaults = _defaults(parameters)
@@ -101,7 +101,7 @@ def plain_arguments(parameters: Any) -> dict[str, Any]:
 
 
 def plain_value(value: Any) -> Any:
-    """A value as JSON knows it."""
+    """A value as plain JSON."""
     if isinstance(value, enum.Enum):
         return plain_value(value.value)
     if value is None or isinstance(value, str | bool | int | float):
@@ -122,7 +122,7 @@ def _members(parameters: Any) -> dict[str, Any]:
         return dict(cast("Mapping[str, Any]", parameters))
     fields = _fields(parameters)
     if fields is not None:
-        # Not by dumping: FastWorkflow constructs its models unchecked, and pydantic warns of each.
+        # model_dump() would warn, because FastWorkflow constructs its models unchecked.
         return {name: getattr(parameters, name, None) for name in fields}
     if dataclasses.is_dataclass(parameters) and not isinstance(parameters, type):
         return {

@@ -26,7 +26,7 @@ _INTERNAL = "_workflows"
 
 
 def package_folder() -> Path:
-    """Where FastWorkflow is installed; raises where it is not."""
+    """The folder of the installed FastWorkflow; raise InputError if it is missing."""
     spec = find_spec("fastworkflow")
     if spec is None or spec.origin is None:
         raise InputError(f"The fastworkflow agent needs FastWorkflow: {INSTALL}")
@@ -34,7 +34,7 @@ def package_folder() -> Path:
 
 
 def installed_version() -> str:
-    """The version of FastWorkflow; raises where it is not installed."""
+    """The version of the installed FastWorkflow; raise InputError if it is missing."""
     try:
         return version("fastworkflow")
     except PackageNotFoundError:
@@ -62,22 +62,22 @@ def _checked(folder: Path) -> Path:
 
 
 def copy_workflow(workflow: Path, target: Path, artifacts: Path | None = None) -> None:
-    """A copy of a workflow as its author wrote it, with intent models if there are any."""
+    """Copy a workflow, with intent models if there are any."""
     shutil.copytree(workflow, target, ignore=_NOT_COPIED)
     if artifacts is not None:
         shutil.copytree(artifacts, target / COMMAND_INFO)
 
 
 def copy_internal_workflows(target: Path) -> None:
-    """A copy of the workflows that FastWorkflow itself is made of."""
+    """Copy FastWorkflow's internal workflows."""
     shutil.copytree(package_folder() / _INTERNAL, target, ignore=_NOT_COPIED)
 
 
 def place_policy(workflow: Path, policy: str) -> None:
-    """Put the domain's policy before planner and agent, as the workflow's insights.
+    """Give the domain's policy to planner and agent, as the workflow's insights.
 
-    FastWorkflow announces the one file as patterns to follow and the other as patterns to avoid;
-    the first line of each says what it really is. Insights of the author's own stay.
+    FastWorkflow presents one file as patterns to follow and the other as patterns to avoid; the
+    first line of each says what it is. The author's own insights stay.
     """
     folder = workflow / "Insights" / workflow.name
     folder.mkdir(parents=True, exist_ok=True)
