@@ -13,13 +13,7 @@ from greenroom.models.limits import EndpointLimits
 from greenroom.models.prices import Prices
 from greenroom.models.retries import RetryPolicy
 from greenroom.models.transports import TransportName, open_transport
-from greenroom.models.types import (
-    DEFAULT_RETRIES,
-    DEFAULT_TIMEOUT,
-    Model,
-    ModelSettings,
-    Purse,
-)
+from greenroom.models.types import DEFAULT_RETRIES, DEFAULT_TIMEOUT, Model, ModelSettings, Purse
 
 if TYPE_CHECKING:
     from types import TracebackType

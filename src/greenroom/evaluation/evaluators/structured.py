@@ -9,14 +9,7 @@ from pydantic import Field
 
 from greenroom.evaluation.evaluators.equality import is_array, json_equal, same, type_name
 from greenroom.evaluation.evaluators.json_in_text import NoJson, json_of, objects_in
-from greenroom.evaluation.evaluators.paths import (
-    NotThere,
-    Path,
-    PathText,
-    parse_path,
-    pick,
-    shown,
-)
+from greenroom.evaluation.evaluators.paths import NotThere, Path, PathText, parse_path, pick, shown
 from greenroom.evaluation.evaluators.reading import (
     as_json,
     expected_field,

@@ -53,8 +53,7 @@ class WebhookSettings(Settings):
     timeout: float = Field(default=30.0, gt=0, description="Seconds to wait for an answer.")
     retries: int = Field(default=2, ge=0, description="Further attempts where one fails.")
     token_variable: str | None = Field(
-        default=None,
-        description="The environment variable whose value is sent as a bearer token.",
+        default=None, description="The environment variable whose value is sent as a bearer token."
     )
     threshold: float = Field(
         default=0.5, ge=0, le=1, description="Passed from this score on, if it does not say so."

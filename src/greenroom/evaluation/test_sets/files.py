@@ -9,12 +9,7 @@ from typing import Any, Literal, TextIO, get_args
 
 from greenroom.errors import DataError, InputError, UnknownName
 from greenroom.evaluation.test_sets.csv_rows import read_csv, write_csv
-from greenroom.evaluation.test_sets.json_rows import (
-    read_json,
-    read_jsonl,
-    write_json,
-    write_jsonl,
-)
+from greenroom.evaluation.test_sets.json_rows import read_json, read_jsonl, write_json, write_jsonl
 
 Format = Literal["csv", "json", "jsonl"]
 FORMATS: tuple[Format, ...] = get_args(Format)

@@ -13,12 +13,7 @@ from greenroom.util.files import write_whole
 
 
 def import_file(
-    store: Store,
-    path: Path,
-    *,
-    name: str | None = None,
-    form: str | None = None,
-    note: str = "",
+    store: Store, path: Path, *, name: str | None = None, form: str | None = None, note: str = ""
 ) -> tuple[TestSetVersion, bool]:
     """Make a file's rows a test set: the version that has them, and whether it is a new one.
 
