@@ -8,9 +8,9 @@ from typing import Any, cast
 from pydantic import Field
 
 from greenroom.evaluation.evaluators.equality import is_array, json_equal, same, type_name
-from greenroom.evaluation.evaluators.json_in_text import NoJson, json_of, objects_in
 from greenroom.evaluation.evaluators.paths import NotThere, Path, PathText, parse_path, pick, shown
 from greenroom.evaluation.evaluators.reading import (
+    NoJson,
     as_json,
     expected_field,
     expected_of,
@@ -27,6 +27,7 @@ from greenroom.evaluation.evaluators.types import (
     plain_kind,
     verdict,
 )
+from greenroom.models.json_answers import objects_in
 
 _SHOWN_DIFFERENCES = 3
 
@@ -160,7 +161,7 @@ def _json_found(value: Any) -> Iterator[Any]:
         yield value
         return
     try:
-        whole = json_of(value)
+        whole = as_json(value)
     except NoJson:
         yield from objects_in(value)
         return
