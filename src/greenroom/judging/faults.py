@@ -25,7 +25,7 @@ from greenroom.judging.answers import (
     parse_answer,
     response_format,
 )
-from greenroom.judging.evidence import DETAILS, Detail, evidence
+from greenroom.judging.evidence import DETAILS, evidence
 from greenroom.models.json_answers import RETRIES, Unusable, ask_for
 from greenroom.models.purses import Ledger
 from greenroom.models.types import (
@@ -79,20 +79,15 @@ async def judge_episode(
 async def _assignment(
     hearing: _Hearing, episode: EpisodeRecord, diagnosis: Diagnosis, policy: str
 ) -> Assignment:
-    for detail in DETAILS[:-1]:
+    for detail in DETAILS:
+        hearing.messages = [{"role": "system", "content": SYSTEM}]
+        shown = evidence(episode, diagnosis, policy=policy, detail=detail)
         try:
-            return await _first_question(hearing, episode, diagnosis, policy, detail)
+            return await hearing.ask(f"{shown}\n\n{ASSIGNMENT}", Assignment)
         except ContextWindowExceeded:
-            continue
-    return await _first_question(hearing, episode, diagnosis, policy, DETAILS[-1])
-
-
-async def _first_question(
-    hearing: _Hearing, episode: EpisodeRecord, diagnosis: Diagnosis, policy: str, detail: Detail
-) -> Assignment:
-    hearing.begin()
-    shown = evidence(episode, diagnosis, policy=policy, detail=detail)
-    return await hearing.ask(f"{shown}\n\n{ASSIGNMENT}", Assignment)
+            if detail is DETAILS[-1]:
+                raise
+    raise AssertionError("there is at least one level of detail")
 
 
 def _reason(error: ModelError | Unusable) -> str:
@@ -107,10 +102,6 @@ class _Hearing:
 
     model: Model
     messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
-
-    def begin(self) -> None:
-        """Start anew."""
-        self.messages = [{"role": "system", "content": SYSTEM}]
 
     async def ask(self, question: str, answer: type[AnswerT]) -> AnswerT:
         """The answer to a question, which is asked again while it cannot be used."""

@@ -148,13 +148,6 @@ def _history(case: Case) -> list[dict[str, Any]]:
     return []
 
 
-def normalised(text: str, *, ignore_case: bool, strip: bool) -> str:
-    """A text without the differences that are not to count."""
-    if strip:
-        text = text.strip()
-    return text.casefold() if ignore_case else text
-
-
 def texts_in(value: Any) -> list[str]:
     """The texts that an expected value names: itself, or the items of a list."""
     found = decoded(value)

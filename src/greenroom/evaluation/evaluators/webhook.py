@@ -79,7 +79,8 @@ class WebhookScorer:
     async def evaluate(self, case: Case) -> Score:
         """The score that the server gives."""
         compared, against = raw_pair(case)
-        body = _body(case, compared, against)
+        fields = case.fields() | {"compared": compared, "against": against}
+        body = raw_text(fields).encode()
         reason = ""
         for attempt in range(self.settings.retries + 1):
             try:
@@ -155,23 +156,6 @@ def _answer(status: int, content: bytes, retry_after: str | None, *, complete: b
         return orjson.loads(content)
     except orjson.JSONDecodeError as error:
         raise NoScore("its answer is not JSON") from error
-
-
-def _body(case: Case, compared: Any, against: Any) -> bytes:
-    return raw_text(
-        {
-            "inputs": case.inputs,
-            "outputs": case.outputs,
-            "expected": case.expected,
-            "is_chat": case.is_chat,
-            "conversation": case.conversation,
-            "parameters": case.parameters,
-            "seconds": case.seconds,
-            "cost": case.cost,
-            "compared": compared,
-            "against": against,
-        }
-    ).encode()
 
 
 def _token(settings: WebhookSettings) -> str | None:
