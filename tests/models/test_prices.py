@@ -13,8 +13,7 @@ import pytest
 from greenroom.errors import DataError
 from greenroom.models import ModelSettings, Price, Prices, Rates, Tokens
 from greenroom.models import prices as prices_module
-from greenroom.models.price_table import PER_MILLION
-from greenroom.models.prices import shipped_price
+from greenroom.models.prices import shipped_price, shipped_prices
 
 
 def cost(settings: ModelSettings, tokens: Tokens, path: Path | None = None) -> float | None:
@@ -76,7 +75,7 @@ def test_long_prompts_have_rates_of_their_own() -> None:
     assert long > 1.5 * short
 
 
-@pytest.mark.parametrize("name", PER_MILLION)
+@pytest.mark.parametrize("name", shipped_prices())
 def test_the_table_that_ships_agrees_with_litellms(name: str) -> None:
     shipped, known = shipped_price(name), Prices().price(ModelSettings(model=name))
     assert shipped is not None

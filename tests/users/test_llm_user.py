@@ -16,10 +16,14 @@ from greenroom.models import (
     ModelUnavailable,
 )
 from greenroom.users import UserContext, prompts
-from greenroom.users.llm import LlmUser, strategy, without_reasoning
-from greenroom.users.react import ReactUser
-from greenroom.users.reflection import ReflectionUser
-from greenroom.users.verify import VerifyUser
+from greenroom.users.llm import (
+    LlmUser,
+    ReactUser,
+    ReflectionUser,
+    VerifyUser,
+    strategy,
+    without_reasoning,
+)
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,7 @@ from greenroom.domains.environment import Environment
 from greenroom.domains.tasks import STOP, respond
 from greenroom.models import FakeModel, ModelUnavailable
 from greenroom.users import prompts
-from greenroom.users.react import ReactUser, spoken_part
+from greenroom.users.llm import ReactUser, spoken_part
 from tests.domains.small import small_domain
 
 pytestmark = pytest.mark.anyio

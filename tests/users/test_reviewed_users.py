@@ -5,8 +5,7 @@ import pytest
 from greenroom.domains.tasks import STOP
 from greenroom.models import ChatMessage, FakeModel, ModelUnavailable
 from greenroom.users import prompts
-from greenroom.users.reflection import ReflectionUser
-from greenroom.users.verify import Review, VerifyUser, read_review
+from greenroom.users.llm import ReflectionUser, Review, VerifyUser, read_review
 
 pytestmark = pytest.mark.anyio
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, EntryPoints
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 
 import pytest
 
@@ -25,10 +25,7 @@ NAMES = ["human", "llm", "react", "reflection", "scripted", "verify"]
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The strategies as they are registered, and one that is none."""
-    entries = [
-        EntryPoint(name, f"greenroom.users.{name}:strategy", strategies.ENTRY_POINTS)
-        for name in NAMES
-    ]
+    entries = entry_points(group=strategies.ENTRY_POINTS)
     broken = EntryPoint("broken", "greenroom.users.human:HumanUser", strategies.ENTRY_POINTS)
     everything = EntryPoints([*entries, broken])
     monkeypatch.setattr(registry, "entry_points", everything.select)

@@ -74,11 +74,7 @@ def pull(
     result = pull_tau2(replace=replace, wheel=wheel)
     if json:
         print_json(
-            {
-                "directory": str(result.directory),
-                "tasks": result.tasks,
-                "unscored": result.unscored,
-            }
+            {"directory": str(result.directory), "tasks": result.tasks, "unscored": result.unscored}
         )
         return
     out = console()
@@ -104,11 +100,7 @@ def import_(
     result = import_checkout(path, output, replace=replace)
     if json:
         print_json(
-            {
-                "directory": str(result.directory),
-                "tasks": result.tasks,
-                "notes": list(result.notes),
-            }
+            {"directory": str(result.directory), "tasks": result.tasks, "notes": list(result.notes)}
         )
         return
     out = console()

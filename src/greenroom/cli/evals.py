@@ -83,10 +83,7 @@ def show(
 @app.command()
 @takes(EvaluationConfig, on_resume=True)
 def resume(
-    fields: dict[str, Any],
-    evaluation: Evaluation,
-    junit: JUnit = None,
-    json: Json = False,
+    fields: dict[str, Any], evaluation: Evaluation, junit: JUnit = None, json: Json = False
 ) -> None:
     """Go on with an evaluation that was interrupted: only calls without a result are made."""
     import anyio

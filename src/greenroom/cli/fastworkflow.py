@@ -160,11 +160,7 @@ def _quality(result: TrainingResult) -> str:
 def _row(result: TrainingResult) -> dict[str, Any]:
     from greenroom.agents.fastworkflow.training import fits
 
-    return {
-        **result.model_dump(mode="json"),
-        "bytes": result.size,
-        "usable": fits(result),
-    }
+    return {**result.model_dump(mode="json"), "bytes": result.size, "usable": fits(result)}
 
 
 @contextmanager

@@ -41,10 +41,7 @@ def pull(
     if engine_version() is None:
         out.print("Its engine is still missing: pip install 'greenroom\\[local]'")
     out.print("It is there to try things out: its scores mean nothing. For example:")
-    out.print(
-        f"  greenroom run --model local/{pulled.name} --task-ids 14",
-        markup=False,
-    )
+    out.print(f"  greenroom run --model local/{pulled.name} --task-ids 14", markup=False)
 
 
 @app.command("list")

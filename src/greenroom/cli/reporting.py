@@ -102,8 +102,7 @@ def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None
         finish(found)
 
     def delete(
-        name: Name,
-        yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+        name: Name, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False
     ) -> None:
         _, jobs, job = find(name)
         if not yes:

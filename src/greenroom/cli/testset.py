@@ -159,8 +159,7 @@ def export(
 def add(
     test_set: Annotated[str, typer.Argument(help="The test set's name.", metavar="NAME")],
     row: Annotated[
-        list[str],
-        typer.Option("--row", help="A row as a JSON object; may be given several times."),
+        list[str], typer.Option("--row", help="A row as a JSON object; may be given several times.")
     ],
     note: Note = "",
     json: Json = False,

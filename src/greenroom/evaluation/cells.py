@@ -106,10 +106,7 @@ class _Meter:
         self.ledger.add(
             "agent",
             Completion(
-                message={},
-                prompt_tokens=prompt,
-                completion_tokens=completion,
-                cost=answer.cost,
+                message={}, prompt_tokens=prompt, completion_tokens=completion, cost=answer.cost
             ),
         )
 

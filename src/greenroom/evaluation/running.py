@@ -62,10 +62,7 @@ async def run_evaluation(
 
 
 async def _cells(
-    store: Store,
-    evaluation: EvaluationRecord,
-    context: EvaluationContext,
-    finished: set[CellKey],
+    store: Store, evaluation: EvaluationRecord, context: EvaluationContext, finished: set[CellKey]
 ) -> AsyncGenerator[RowCell]:
     # All rows once, then all rows again: a page at a time, however many there are.
     for repeat in range(evaluation.repeats):

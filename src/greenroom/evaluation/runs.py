@@ -41,11 +41,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
 async def start_evaluation(
-    store: Store,
-    config: EvaluationConfig,
-    *,
-    name: str | None = None,
-    target: Target | None = None,
+    store: Store, config: EvaluationConfig, *, name: str | None = None, target: Target | None = None
 ) -> tuple[EvaluationRecord, EvaluationContext]:
     """Keep a new evaluation in the store, ready to be run. Nothing is kept if anything is amiss.
 
@@ -125,11 +121,7 @@ def find_test_set(store: Store, reference: str) -> TestSetVersion:
 
 async def open_workflow(config: EvaluationConfig) -> Target:
     """The workflow that a configuration names. Close it after use."""
-    return await open_target(
-        config.workflow,
-        model=config.model,
-        timeout=config.timeout,
-    )
+    return await open_target(config.workflow, model=config.model, timeout=config.timeout)
 
 
 async def _prepare(

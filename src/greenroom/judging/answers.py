@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from greenroom.models.json_answers import Unusable, object_format, objects_in
 from greenroom.store import FaultAuthor, FaultKind
 
 _LONGEST = 2_000
-_MOST_CANDIDATES = 50
 
 SYSTEM = """\
 You review conversations between a customer (played by a simulated user), a service agent and the \
@@ -88,32 +86,17 @@ class Kind(_Answer):
 AnswerT = TypeVar("AnswerT", Assignment, Kind)
 
 
-class Unusable(Exception):
-    """An answer that is no verdict; the text says why, for the judge to read."""
-
-
 def response_format(answer: type[Assignment] | type[Kind]) -> dict[str, Any]:
     """The schema of an answer, as providers take it; the reasons come before the verdict."""
     field, values = ("author", FaultAuthor) if answer is Assignment else ("kind", FaultKind)
-    schema = {
-        "type": "object",
-        "properties": {
-            "description": {"type": "string"},
-            field: {"type": "string", "enum": list(get_args(values))},
-        },
-        "required": ["description", field],
-        "additionalProperties": False,
-    }
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": f"fault_{field}", "strict": True, "schema": schema},
-    }
+    verdict = {"type": "string", "enum": list(get_args(values))}
+    return object_format(f"fault_{field}", {"description": {"type": "string"}, field: verdict})
 
 
 def parse_answer(text: str, answer: type[AnswerT]) -> AnswerT:
     """The verdict in a judge's words: the last JSON object in them that is one."""
     problem = "it holds no JSON object"
-    for candidate in reversed(list(_objects(text))):
+    for candidate in reversed(list(objects_in(text))):
         try:
             return answer.model_validate(candidate)
         except ValidationError as error:
@@ -121,20 +104,3 @@ def parse_answer(text: str, answer: type[AnswerT]) -> AnswerT:
             place = ".".join(str(part) for part in first["loc"])
             problem = f"{place}: {first['msg']}"
     raise Unusable(problem)
-
-
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects in a text, one behind the other."""
-    decoder = json.JSONDecoder()
-    place = text.find("{")
-    for _ in range(_MOST_CANDIDATES):
-        if place < 0:
-            return
-        try:
-            value, end = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            end = place + 1
-        else:
-            if isinstance(value, dict):
-                yield cast("dict[str, Any]", value)
-        place = text.find("{", end)

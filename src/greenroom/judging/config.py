@@ -35,7 +35,5 @@ class JudgingConfig(JudgeConfig, WorkConfig):
         from greenroom.models import ModelSettings
 
         return ModelSettings(
-            model=self.judge_model,
-            provider=self.judge_model_provider,
-            api_base=self.judge_api_base,
+            model=self.judge_model, provider=self.judge_model_provider, api_base=self.judge_api_base
         )

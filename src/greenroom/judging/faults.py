@@ -22,25 +22,20 @@ from greenroom.judging.answers import (
     AnswerT,
     Assignment,
     Kind,
-    Unusable,
     parse_answer,
     response_format,
 )
-from greenroom.judging.evidence import DETAILS, Detail, evidence
+from greenroom.judging.evidence import DETAILS, evidence
+from greenroom.models.json_answers import RETRIES, Unusable, ask_for
 from greenroom.models.purses import Ledger
 from greenroom.models.types import (
     BudgetExhausted,
     ChatMessage,
-    Completion,
     ContextWindowExceeded,
     Model,
     ModelError,
-    ModelRequest,
 )
 from greenroom.store import NO_RESULT, EpisodeRecord, JudgementRecord
-
-RETRIES = 2
-"""How often an answer that cannot be used is asked for again."""
 
 
 async def judge_episode(
@@ -84,20 +79,15 @@ async def judge_episode(
 async def _assignment(
     hearing: _Hearing, episode: EpisodeRecord, diagnosis: Diagnosis, policy: str
 ) -> Assignment:
-    for detail in DETAILS[:-1]:
+    for detail in DETAILS:
+        hearing.messages = [{"role": "system", "content": SYSTEM}]
+        shown = evidence(episode, diagnosis, policy=policy, detail=detail)
         try:
-            return await _first_question(hearing, episode, diagnosis, policy, detail)
+            return await hearing.ask(f"{shown}\n\n{ASSIGNMENT}", Assignment)
         except ContextWindowExceeded:
-            continue
-    return await _first_question(hearing, episode, diagnosis, policy, DETAILS[-1])
-
-
-async def _first_question(
-    hearing: _Hearing, episode: EpisodeRecord, diagnosis: Diagnosis, policy: str, detail: Detail
-) -> Assignment:
-    hearing.begin()
-    shown = evidence(episode, diagnosis, policy=policy, detail=detail)
-    return await hearing.ask(f"{shown}\n\n{ASSIGNMENT}", Assignment)
+            if detail is DETAILS[-1]:
+                raise
+    raise AssertionError("there is at least one level of detail")
 
 
 def _reason(error: ModelError | Unusable) -> str:
@@ -113,38 +103,15 @@ class _Hearing:
     model: Model
     messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
 
-    def begin(self) -> None:
-        """Start anew."""
-        self.messages = [{"role": "system", "content": SYSTEM}]
-
     async def ask(self, question: str, answer: type[AnswerT]) -> AnswerT:
         """The answer to a question, which is asked again while it cannot be used."""
         self.messages.append({"role": "user", "content": question})
-        asked = len(self.messages)
-        problem = Unusable("it was not asked")
-        for _ in range(RETRIES + 1):
-            completion = await self.model.complete(
-                ModelRequest(messages=list(self.messages), response_format=response_format(answer))
-            )
-            try:
-                given = parse_answer(redacted(completion.text), answer)
-            except Unusable as error:
-                problem = error
-                self._complain(asked, completion, error)
-            else:
-                # What went wrong on the way is of no use for the next question.
-                self.messages[asked:] = [{"role": "assistant", "content": given.model_dump_json()}]
-                return given
-        raise problem
-
-    def _complain(self, asked: int, completion: Completion, error: Unusable) -> None:
-        # The latest unusable answer alone is shown: a judge must not learn from several.
-        cut = " It was cut off: be brief." if completion.finish_reason == "length" else ""
-        self.messages[asked:] = [
-            {"role": "assistant", "content": redacted(completion.text)[:1_000] or "(nothing)"},
-            {
-                "role": "user",
-                "content": f"This answer cannot be used: {error}.{cut} Answer the question again, "
-                "with the JSON object that was asked for and nothing else.",
-            },
-        ]
+        given = await ask_for(
+            lambda text: parse_answer(text, answer),
+            self.model,
+            self.messages,
+            response_format(answer),
+        )
+        # What went wrong on the way is of no use for the next question.
+        self.messages.append({"role": "assistant", "content": given.model_dump_json()})
+        return given

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from greenroom.models.faults import NO_TOKENS, Fault, Tokens, provider_error, shown, status_fault
+from greenroom.models.faults import Fault, Tokens, provider_error, shown, status_fault
 from greenroom.models.types import ChatMessage, Completion, ContentFiltered
+from greenroom.util.json_values import as_dict, as_list
 
 if TYPE_CHECKING:
     from greenroom.models.endpoints import Endpoint
@@ -30,13 +31,12 @@ def completion_of(answer: Any, endpoint: Endpoint) -> Completion:
     """The Completion that a chat completion's JSON holds."""
     if not isinstance(answer, dict):
         raise Fault("its answer is not a chat completion", status=_OK)
-    fields = cast("dict[str, Any]", answer)
-    tokens = _tokens(fields.get("usage"))
-    choices = fields.get("choices")
-    if not isinstance(choices, list) or not choices:
+    fields = as_dict(answer)
+    tokens = _tokens(as_dict(fields.get("usage")))
+    choices = as_list(fields.get("choices"))
+    if not choices:
         raise _without_choices(fields, endpoint, tokens)
-    choice: Any = cast("list[Any]", choices)[0]
-    choice = cast("dict[str, Any]", choice) if isinstance(choice, dict) else {}
+    choice = as_dict(choices[0])
     message: Any = choice.get("message")
     finish = choice.get("finish_reason")
     if finish == "content_filter":
@@ -45,7 +45,7 @@ def completion_of(answer: Any, endpoint: Endpoint) -> Completion:
     if not isinstance(message, dict):
         raise Fault("its answer holds no message", status=_OK, tokens=tokens)
     return Completion(
-        message=_message(cast("dict[str, Any]", message)),
+        message=_message(as_dict(message)),
         finish_reason=str(finish or "stop"),
         prompt_tokens=tokens.prompt,
         completion_tokens=tokens.completion,
@@ -64,20 +64,19 @@ def _without_choices(answer: dict[str, Any], endpoint: Endpoint, tokens: Tokens)
 
 
 def _message(message: dict[str, Any]) -> ChatMessage:
-    calls = message.get("tool_calls")
+    calls = as_list(message.get("tool_calls"))
     content: Any = message.get("content")
     if isinstance(content, list):
-        content = _joined(cast("list[Any]", content))
-    if not content and not calls and isinstance(message.get("refusal"), str):
+        texts = (as_dict(part).get("text") for part in as_list(content))
+        content = "".join(text for text in texts if isinstance(text, str))
+    if not content and not message.get("tool_calls") and isinstance(message.get("refusal"), str):
         content = message["refusal"]
-    result: ChatMessage = {
-        "role": "assistant",
-        "content": content if isinstance(content, str) else None,
-    }
-    if isinstance(calls, list) and calls:
+    text = content if isinstance(content, str) else None
+    result: ChatMessage = {"role": "assistant", "content": text}
+    if calls:
         result["tool_calls"] = [
-            _tool_call(index, cast("dict[str, Any]", call))
-            for index, call in enumerate(cast("list[Any]", calls))
+            _tool_call(index, as_dict(call))
+            for index, call in enumerate(calls)
             if isinstance(call, dict)
         ]
     if blocks := message.get("thinking_blocks"):
@@ -86,18 +85,8 @@ def _message(message: dict[str, Any]) -> ChatMessage:
     return result
 
 
-def _joined(parts: list[Any]) -> str:
-    texts: list[str] = []
-    for part in parts:
-        text: Any = cast("dict[str, Any]", part).get("text") if isinstance(part, dict) else None
-        if isinstance(text, str):
-            texts.append(text)
-    return "".join(texts)
-
-
 def _tool_call(index: int, call: dict[str, Any]) -> dict[str, Any]:
-    function: Any = call.get("function")
-    fields = cast("dict[str, Any]", function) if isinstance(function, dict) else {}
+    fields = as_dict(call.get("function"))
     arguments: Any = fields.get("arguments")
     if not isinstance(arguments, str):
         # Some servers give the arguments as an object where the protocol wants its text.
@@ -109,18 +98,12 @@ def _tool_call(index: int, call: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _tokens(usage: Any) -> Tokens:
-    if not isinstance(usage, dict):
-        return NO_TOKENS
-    fields = cast("dict[str, Any]", usage)
-    details: Any = fields.get("prompt_tokens_details")
-    cached: Any = (
-        cast("dict[str, Any]", details).get("cached_tokens") if isinstance(details, dict) else None
-    )
+def _tokens(usage: dict[str, Any]) -> Tokens:
+    cached = as_dict(usage.get("prompt_tokens_details")).get("cached_tokens")
     if cached is None:
-        cached = fields.get("prompt_cache_hit_tokens")  # as DeepSeek calls it
-    prompt = _count(fields.get("prompt_tokens"))
-    return Tokens(prompt, _count(fields.get("completion_tokens")), min(_count(cached), prompt))
+        cached = usage.get("prompt_cache_hit_tokens")  # as DeepSeek calls it
+    prompt = _count(usage.get("prompt_tokens"))
+    return Tokens(prompt, _count(usage.get("completion_tokens")), min(_count(cached), prompt))
 
 
 def _count(value: Any) -> int:

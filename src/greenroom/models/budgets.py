@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 from greenroom.models.types import BudgetExhausted
 
 
+@dataclass
 class Budget:
     """A limit on money and tokens, shared by all that spend.
 
@@ -12,21 +15,13 @@ class Budget:
     unknown price counts as nothing towards the money, and is reported.
     """
 
-    def __init__(
-        self,
-        max_cost: float | None = None,
-        max_tokens: int | None = None,
-        *,
-        cost: float = 0.0,
-        tokens: int = 0,
-        unpriced_calls: int = 0,
-    ) -> None:
-        """`cost`, `tokens` and `unpriced_calls`: spent before, by the run that is resumed."""
-        self.max_cost = max_cost
-        self.max_tokens = max_tokens
-        self.cost = cost
-        self.tokens = tokens
-        self.unpriced_calls = unpriced_calls
+    max_cost: float | None = None
+    max_tokens: int | None = None
+    _: KW_ONLY
+    cost: float = 0.0
+    """Spent so far, also before, by the run that is resumed."""
+    tokens: int = 0
+    unpriced_calls: int = 0
 
     def spend(self, cost: float | None, tokens: int) -> None:
         """Count a call that is paid for."""
@@ -39,11 +34,8 @@ class Budget:
     def check(self) -> None:
         """Raise BudgetExhausted if there is nothing left."""
         if self.max_cost is not None and self.cost >= self.max_cost:
-            unknown = (
-                f"; {self.unpriced_calls} calls of unknown price come on top"
-                if self.unpriced_calls
-                else ""
-            )
+            calls = self.unpriced_calls
+            unknown = f"; {calls} calls of unknown price come on top" if calls else ""
             raise BudgetExhausted(
                 f"The budget of ${self.max_cost:.2f} is spent (${self.cost:.4f}{unknown})."
             )

@@ -89,15 +89,24 @@ class AnswerCache:
     async def put(self, key: bytes, model: str, completion: Completion) -> None:
         """Keep an answer; the first that was kept stays."""
         answer = encoded(asdict(completion))
-        await self._run(lambda database: _put(database, key, model, answer))
+        row = (key, model, answer, time.time())
+        statement = (
+            "INSERT OR IGNORE INTO answers (key, model, answer, kept_at) VALUES (?, ?, ?, ?)"
+        )
+        await self._run(lambda database: database.execute(statement, row))
 
     async def size(self) -> CacheSize:
         """What there is."""
-        return await self._run(_size)
+
+        def size(database: sqlite3.Connection) -> CacheSize:
+            answers, hits = database.execute("SELECT count(*), total(hits) FROM answers").fetchone()
+            return CacheSize(answers, int(hits))
+
+        return await self._run(size)
 
     async def clear(self) -> int:
         """Forget everything; how many answers there were."""
-        return await self._run(_clear)
+        return await self._run(lambda database: database.execute("DELETE FROM answers").rowcount)
 
     def close(self) -> None:
         """Close the file; can be called again."""
@@ -156,19 +165,3 @@ def _get(database: sqlite3.Connection, key: bytes) -> Completion | None:
         return None
     database.execute("UPDATE answers SET hits = hits + 1 WHERE key = ?", (key,))
     return replace(Completion(**orjson.loads(row[0])), from_cache=True, retries=0, seconds=0.0)
-
-
-def _put(database: sqlite3.Connection, key: bytes, model: str, answer: bytes) -> None:
-    database.execute(
-        "INSERT OR IGNORE INTO answers (key, model, answer, kept_at) VALUES (?, ?, ?, ?)",
-        (key, model, answer, time.time()),
-    )
-
-
-def _size(database: sqlite3.Connection) -> CacheSize:
-    answers, hits = database.execute("SELECT count(*), total(hits) FROM answers").fetchone()
-    return CacheSize(answers, int(hits))
-
-
-def _clear(database: sqlite3.Connection) -> int:
-    return database.execute("DELETE FROM answers").rowcount

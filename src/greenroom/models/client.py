@@ -123,9 +123,7 @@ class ModelClient:
                 self._spent(tally.wasted, self.wasted_cost(tally), tally)
             raise
         tokens = tally.wasted + Tokens(
-            completion.prompt_tokens,
-            completion.completion_tokens,
-            completion.cached_prompt_tokens,
+            completion.prompt_tokens, completion.completion_tokens, completion.cached_prompt_tokens
         )
         if self._price:
             cost = self._price.cost(tokens)

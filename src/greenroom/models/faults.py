@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from greenroom.errors import GreenroomError, InputError, redacted
 from greenroom.models.types import ContentFiltered, ContextWindowExceeded
+from greenroom.util.json_values import as_dict
 
 if TYPE_CHECKING:
     from greenroom.models.endpoints import Endpoint
@@ -116,15 +117,13 @@ def provider_error(body: bytes | str | dict[str, Any]) -> ProviderError:
         except orjson.JSONDecodeError:
             text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
             return ProviderError(text)
-    value = cast("dict[str, Any]", value) if isinstance(value, dict) else {"message": value}
+    value = as_dict(value) if isinstance(value, dict) else {"message": value}
     error: Any = value.get("error", value)
     if not isinstance(error, dict):
         return ProviderError(str(error))
-    fields = cast("dict[str, Any]", error)
-    inner: Any = fields.get("innererror")
-    codes = [fields.get("code"), fields.get("type")]
-    if isinstance(inner, dict):
-        codes.append(cast("dict[str, Any]", inner).get("code"))
+    fields = as_dict(error)
+    inner = as_dict(fields.get("innererror"))
+    codes = [fields.get("code"), fields.get("type"), inner.get("code")]
     code = fields.get("code")
     return ProviderError(
         str(fields.get("message") or fields.get("detail") or orjson.dumps(fields).decode()),

@@ -34,12 +34,7 @@ from greenroom.models.answers import completion_of
 from greenroom.models.endpoints import Endpoint
 from greenroom.models.faults import Fault
 from greenroom.models.providers import Provider
-from greenroom.models.types import (
-    Completion,
-    ContextWindowExceeded,
-    ModelRequest,
-    ModelSettings,
-)
+from greenroom.models.types import Completion, ContextWindowExceeded, ModelRequest, ModelSettings
 from greenroom.util.caches import cache_root
 
 PROVIDER = "local"

@@ -16,22 +16,17 @@ _REASONS = re.compile(r"(?:openai/)?(?:o[1-9](?:-|$)|gpt-5(?!.*-chat))")
 
 def parameters(settings: ModelSettings, request: ModelRequest) -> dict[str, Any]:
     """Everything but the model's name; what is None is left out."""
-    asked: dict[str, Any] = {"messages": request.messages}
-    if settings.temperature is not None:
-        asked["temperature"] = settings.temperature
-    if settings.max_tokens is not None:
-        asked["max_tokens"] = settings.max_tokens
-    if settings.reasoning_effort is not None:
-        asked["reasoning_effort"] = settings.reasoning_effort
-    if request.tools:
-        asked["tools"] = request.tools
-    if request.response_format is not None:
-        asked["response_format"] = request.response_format
-    if request.seed is not None:
-        asked["seed"] = request.seed
-    if request.stop:
-        asked["stop"] = request.stop
-    return asked
+    asked: dict[str, Any] = {
+        "messages": request.messages,
+        "temperature": settings.temperature,
+        "max_tokens": settings.max_tokens,
+        "reasoning_effort": settings.reasoning_effort,
+        "tools": request.tools or None,
+        "response_format": request.response_format,
+        "seed": request.seed,
+        "stop": request.stop or None,
+    }
+    return {name: value for name, value in asked.items() if value is not None}
 
 
 def openai_parameters(settings: ModelSettings, request: ModelRequest) -> dict[str, Any]:

@@ -13,17 +13,9 @@ from greenroom.models.limits import EndpointLimits
 from greenroom.models.prices import Prices
 from greenroom.models.retries import RetryPolicy
 from greenroom.models.transports import TransportName, open_transport
-from greenroom.models.types import (
-    DEFAULT_RETRIES,
-    DEFAULT_TIMEOUT,
-    Model,
-    ModelSettings,
-    Purse,
-)
+from greenroom.models.types import DEFAULT_RETRIES, DEFAULT_TIMEOUT, Model, ModelSettings, Purse
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from greenroom.models.purses import Ledger
 
 
@@ -98,12 +90,7 @@ class ModelPool:
     async def __aenter__(self) -> ModelPool:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeGuard, cast
@@ -20,7 +21,6 @@ import orjson
 from greenroom.errors import DataError
 from greenroom.models.endpoints import provider_of
 from greenroom.models.faults import Tokens
-from greenroom.models.price_table import LONG_PROMPTS, PER_MILLION, Row
 from greenroom.models.types import ModelSettings
 
 TABLE = "model_prices_and_context_window_backup.json"
@@ -112,15 +112,17 @@ def _known_price(provider: str | None, model: str) -> Price | None:
 
 def shipped_price(name: str) -> Price | None:
     """The price of PROVIDER/MODEL in the table that ships with Greenroom."""
-    row = PER_MILLION.get(name)
-    if row is None:
-        return None
-    long = LONG_PROMPTS.get(name)
-    return Price(_per_token(row), ((long[0], _per_token(long[1])),) if long else ())
+    return _price_of(shipped_prices().get(name))
 
 
-def _per_token(row: Row) -> Rates:
-    return Rates(*(rate / 1_000_000 for rate in row))
+@cache
+def shipped_prices() -> dict[str, dict[str, Any]]:
+    """What common models cost, in the form of litellm's table.
+
+    As of November 2026, without prices that are announced to end. A test compares every row with
+    litellm's table, so a new version of litellm shows which prices have changed.
+    """
+    return orjson.loads(files("greenroom.models").joinpath("prices.json").read_bytes())
 
 
 @cache

@@ -6,12 +6,12 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, insert, inspect, select, update
 
 from greenroom.store.database import StoreError, describe, transaction
-from greenroom.store.migration_2 import add_test_sets_and_evaluations
 from greenroom.store.migration_3 import unite_jobs
 from greenroom.store.schema import SCHEMA_VERSION, meta, metadata
 
@@ -19,8 +19,26 @@ Migration = Callable[[Connection], None]
 
 _KEY = "schema_version"
 
-MIGRATIONS: Mapping[int, Migration] = {2: add_test_sets_and_evaluations, 3: unite_jobs}
-"""The migration to each version from the one before."""
+
+def run_script(connection: Connection, name: str) -> None:
+    """Run the SQL statements of a file beside this module; each ends with `;` and a line break."""
+    counted = "SERIAL" if connection.dialect.name == "postgresql" else "INTEGER"
+    script = files("greenroom.store").joinpath(name).read_text("utf-8")
+    for statement in script.replace("{counted}", counted).strip().removesuffix(";").split(";\n"):
+        connection.exec_driver_sql(statement)
+
+
+def _add_test_sets_and_evaluations(connection: Connection) -> None:
+    run_script(connection, "migration_2.sql")
+
+
+def _unite_jobs(connection: Connection) -> None:
+    run_script(connection, "migration_3.sql")
+    unite_jobs(connection)
+
+
+MIGRATIONS: Mapping[int, Migration] = {2: _add_test_sets_and_evaluations, 3: _unite_jobs}
+"""By version: what turns a database of the version before into one of this version."""
 
 
 def prepare_database(

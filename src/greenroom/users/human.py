@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from anyio import to_thread
 
 from greenroom.domains.tasks import STOP
-from greenroom.users.strategies import UserContext, UserStrategy
+from greenroom.users.strategies import UserStrategy
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,8 +72,6 @@ def _printable(text: str) -> str:
     return "".join(char for char in text if char.isprintable() or char in "\n\t")
 
 
-def _create(context: UserContext) -> HumanUser:
-    return HumanUser()
-
-
-strategy = UserStrategy("human", _create, "a person at the terminal", interactive=True)
+strategy = UserStrategy(
+    "human", lambda _: HumanUser(), "a person at the terminal", interactive=True
+)

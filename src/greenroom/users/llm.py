@@ -1,4 +1,4 @@
-"""A user played by a language model."""
+"""Users played by a language model: plain, with thoughts, and with drafts that are reviewed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from greenroom.domains.tasks import STOP
 from greenroom.models import ModelRequest, ModelUnavailable
 from greenroom.users import prompts
 from greenroom.users.strategies import UserContext, UserStrategy, required_model
@@ -18,6 +19,26 @@ _REASONING: Final = re.compile(
     r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE
 )
 _REASONING_END: Final = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+
+_DECORATION: Final = r"[ \t>#*_`-]*"
+_COLON: Final = r"[ \t*_`]*[:：][*_`]*"
+_RESPONSE_NAME: Final = r"user[ \t]+response"
+_THOUGHT_NAME: Final = r"(?:thoughts?|reflections?)"
+
+_RESPONSE_LINE: Final = re.compile(
+    rf"^{_DECORATION}{_RESPONSE_NAME}{_COLON}", re.IGNORECASE | re.MULTILINE
+)
+_RESPONSE_ANYWHERE: Final = re.compile(rf"[*_`]{{0,3}}{_RESPONSE_NAME}{_COLON}", re.IGNORECASE)
+_THOUGHT: Final = re.compile(
+    rf"(?m:^){_DECORATION}(?i:{_THOUGHT_NAME}){_COLON}"
+    rf"|[*_`]{{0,3}}(?<![^\W_])(?:Thoughts?|Reflections?){_COLON}"
+)
+_PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n")
+
+MAX_DRAFTS: Final = 3
+
+_VERDICT: Final = re.compile(r"verdict[\W_]*(accept|reject)\w*", re.IGNORECASE)
+_REASON: Final = re.compile(r"\A[\s*_]*reason[ *_]*:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +116,104 @@ def without_reasoning(text: str) -> str:
     return _REASONING_END.sub("", _REASONING.sub("", text)).strip()
 
 
-def _create(context: UserContext) -> LlmUser:
-    return LlmUser(required_model(context, "llm"), seed=context.seed)
+def spoken_part(raw: str) -> str:
+    """What of a labelled answer is meant for the agent; empty if nothing is.
+
+    The last "User Response:" with words behind it counts, up to the next thought; labels at the
+    beginning of a line go before those inside one, which a thought may well mention. Without the
+    label, it is every paragraph that is no thought.
+    """
+    text = raw.replace("\r\n", "\n")
+    responses = _RESPONSE_LINE.split(text)[1:] or _RESPONSE_ANYWHERE.split(text)[1:]
+    if not responses:
+        paragraphs = (_before_thought(part) for part in _PARAGRAPH_END.split(text))
+        return "\n\n".join(part for part in paragraphs if part)
+    said = (
+        part.strip()
+        for response in reversed(responses)
+        for part in reversed(_RESPONSE_ANYWHERE.split(_before_thought(response)))
+    )
+    return next((part for part in said if part), "")
 
 
-strategy = UserStrategy("llm", _create, "a language model plays the customer", needs_model=True)
+def _before_thought(text: str) -> str:
+    return _THOUGHT.split(text, maxsplit=1)[0].strip()
+
+
+class ReactUser(LlmUser):
+    """Writes a thought and a response; the agent gets the response, or STOP if it is anywhere."""
+
+    def system_prompt(self, instruction: str) -> str:
+        return prompts.part_with_thoughts(instruction)
+
+    async def next_line(self, conversation: Sequence[ChatMessage]) -> Line:
+        return await self.ask(conversation, lambda raw: STOP if STOP in raw else spoken_part(raw))
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What the reviewer thinks of a draft."""
+
+    accepted: bool
+    reason: str
+
+
+def read_review(text: str) -> Review:
+    """The review in a model's answer; without a legible verdict the draft is accepted."""
+    verdicts = list(_VERDICT.finditer(text))
+    if not verdicts:
+        return Review(accepted=True, reason=text.strip())
+    last = verdicts[-1]
+    rest = (text[: last.start()] + text[last.end() :]).strip(" \n*_.")
+    reason = _REASON.sub("", rest).strip(" \n*_")
+    return Review(last[1].lower() == "accept", reason or "It does not fit the part.")
+
+
+class VerifyUser(LlmUser):
+    """Reviews each draft and replaces a rejected one; the third is sent as it is."""
+
+    async def next_line(self, conversation: Sequence[ChatMessage]) -> Line:
+        line = await self.ask(conversation)
+        for _ in range(MAX_DRAFTS - 1):
+            review = await self.review(conversation, line.said)
+            if review.accepted:
+                break
+            line = await self.redraft(conversation, line.said, review)
+        return line
+
+    async def review(self, conversation: Sequence[ChatMessage], draft: str) -> Review:
+        """Whether the draft fits the instruction and what was said so far."""
+        return read_review(await self.words(prompts.review(self.instruction, conversation, draft)))
+
+    async def redraft(
+        self, conversation: Sequence[ChatMessage], draft: str, review: Review
+    ) -> Line:
+        """Another draft, in place of the one that was rejected."""
+        direction = prompts.another_draft(draft)
+        return await self.ask(prompts.with_direction(conversation, direction))
+
+
+class ReflectionUser(VerifyUser):
+    """Reviews each draft; a rejected one is thought over and rewritten with the reason at hand."""
+
+    async def redraft(
+        self, conversation: Sequence[ChatMessage], draft: str, review: Review
+    ) -> Line:
+        direction = prompts.reflection(draft, review.reason)
+        line = await self.ask(prompts.with_direction(conversation, direction), spoken_part)
+        return Line(line.said, kept=line.said)
+
+
+def _strategy(name: str, kind: type[LlmUser], summary: str) -> UserStrategy:
+    def create(context: UserContext) -> LlmUser:
+        return kind(required_model(context, name), seed=context.seed)
+
+    return UserStrategy(name, create, summary, needs_model=True)
+
+
+strategy = _strategy("llm", LlmUser, "a language model plays the customer")
+react = _strategy("react", ReactUser, "a language model that thinks before it speaks")
+verify = _strategy("verify", VerifyUser, "a language model whose drafts are reviewed")
+reflection = _strategy(
+    "reflection", ReflectionUser, "a language model that rewrites rejected drafts after reflection"
+)

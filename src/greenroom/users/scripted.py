@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from greenroom.domains.tasks import STOP
-from greenroom.users.strategies import UserContext, UserStrategy
+from greenroom.users.strategies import UserStrategy
 
 
 class ScriptedUser:
@@ -24,8 +24,6 @@ class ScriptedUser:
         return next(self._remaining, STOP)
 
 
-def _create(context: UserContext) -> ScriptedUser:
-    return ScriptedUser()
-
-
-strategy = UserStrategy("scripted", _create, "says its instruction, then stops: for rehearsals")
+strategy = UserStrategy(
+    "scripted", lambda _: ScriptedUser(), "says its instruction, then stops: for rehearsals"
+)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from greenroom.evaluation.evaluators.reading import (
     as_text,
     expected_of,
-    normalised,
     output_messages,
     whole_conversation,
 )
-from greenroom.evaluation.evaluators.text import TextList
+from greenroom.evaluation.evaluators.text import TextList, WordingSettings
 from greenroom.evaluation.evaluators.tool_calls import raw_calls
 from greenroom.evaluation.evaluators.types import (
     Case,
@@ -24,11 +23,12 @@ from greenroom.evaluation.evaluators.types import (
     verdict,
 )
 from greenroom.messages import ROLES, text_of
+from greenroom.util.json_values import as_dict
 
 _INSTRUCTIONS = ("system", "developer")
 
 
-class LastMessageSettings(Settings):
+class LastMessageSettings(WordingSettings):
     """Settings of last_message."""
 
     match: Literal["equals", "contains"] = Field(
@@ -38,8 +38,6 @@ class LastMessageSettings(Settings):
         default=None, description="The text to compare with; by default the expected output."
     )
     role: str | None = Field(default=None, description="Who has to have said it, if it matters.")
-    ignore_case: bool = Field(default=False, description="Upper and lower case are the same.")
-    strip: bool = Field(default=False, description="Blanks at both ends do not count.")
 
 
 class LengthSettings(Settings):
@@ -87,24 +85,18 @@ def _last_message(settings: LastMessageSettings, case: Case) -> Score:
     compared = text_of(message.get("content"))
     against = settings.value
     if against is None and (case.expected is not None or settings.role is None):
-        against = as_text(expected_of(_as_chat(case)), "expected output")
+        # The evaluator is about messages, whatever the workflow's flag says.
+        as_chat = Case(outputs=case.outputs, expected=case.expected, is_chat=True)
+        against = as_text(expected_of(as_chat), "expected output")
     if settings.role is not None and message.get("role") != settings.role:
         reason = f"the last message is by {message.get('role')}, not by {settings.role}"
         return verdict(False, compared, against, reason)
     if against is None:
         return verdict(True, compared, None, f"the last message is by {settings.role}")
-    text, wanted = (
-        normalised(one, ignore_case=settings.ignore_case, strip=settings.strip)
-        for one in (compared, against)
-    )
+    text, wanted = settings.prepared(compared), settings.prepared(against)
     passed = text == wanted if settings.match == "equals" else wanted in text
     words = "is the same" if settings.match == "equals" else "contains it"
     return verdict(passed, compared, against, words if passed else f"not so: {settings.match}")
-
-
-def _as_chat(case: Case) -> Case:
-    # The evaluator is about messages, whatever the workflow's flag says.
-    return Case(outputs=case.outputs, expected=case.expected, is_chat=True)
 
 
 def _length(settings: LengthSettings, case: Case) -> Score:
@@ -145,32 +137,19 @@ def _fault(messages: list[dict[str, Any]], *, allow_repeats: bool) -> str | None
         if role in ("tool", "function"):
             if not open_calls:
                 return f"message {number}: a tool answers, and nothing was called"
-            fault = _answered(message, open_calls, number)
-            if fault:
-                return fault
+            given = message.get("tool_call_id")
+            answered = open_calls[0] if given is None else given
+            if answered not in open_calls:
+                return f"message {number}: a tool answers a call that was not made"
+            open_calls.remove(answered)
         else:
             if open_calls:
                 return f"message {number}: {role} speaks before the tools have answered"
             if role == speaker and not allow_repeats:
                 return f"message {number}: {role} speaks twice in a row"
-            open_calls = [_id(call) for call in raw_calls(message)]
+            open_calls = [as_dict(call).get("id") for call in raw_calls(message)]
         # Behind the answers of tools the assistant may go on.
         speaker = role
-    return None
-
-
-def _id(call: Any) -> Any:
-    return cast("dict[str, Any]", call).get("id") if isinstance(call, dict) else None
-
-
-def _answered(message: dict[str, Any], open_calls: list[Any], number: int) -> str | None:
-    answered = message.get("tool_call_id")
-    if answered is None:
-        open_calls.pop(0)
-    elif answered in open_calls:
-        open_calls.remove(answered)
-    else:
-        return f"message {number}: a tool answers a call that was not made"
     return None
 
 

@@ -15,6 +15,7 @@ from greenroom.errors import InputError, UnknownName, redacted
 from greenroom.evaluation.evaluators.reading import raw_pair
 from greenroom.evaluation.evaluators.returned import NoScore, read_score
 from greenroom.evaluation.evaluators.types import (
+    CASE_FIELDS,
     Case,
     EvaluatorContext,
     EvaluatorKind,
@@ -25,18 +26,7 @@ from greenroom.evaluation.evaluators.types import (
 from greenroom.options import Target
 from greenroom.util.imports import load_module, split_target
 
-PARAMETERS = (
-    "case",
-    "output",
-    "outputs",
-    "expected",
-    "inputs",
-    "is_chat",
-    "conversation",
-    "parameters",
-    "seconds",
-    "cost",
-)
+PARAMETERS = ("case", "output", *CASE_FIELDS)
 """What a function may ask for, by name."""
 
 
@@ -63,9 +53,7 @@ class _FunctionScorer:
 
     async def evaluate(self, case: Case) -> Score:
         compared, against = raw_pair(case)
-        known = {"case": case, "output": compared} | {
-            name: getattr(case, name) for name in PARAMETERS[2:]
-        }
+        known = {"case": case, "output": compared} | case.fields()
         call = partial(self.function, **{name: known[name] for name in self.asked_for})
         try:
             # A function of one's own may take its time: it must not hold up the others.
@@ -113,21 +101,22 @@ def _parameters(function: Callable[..., Any], target: str) -> tuple[str, ...]:
     return tuple(asked_for)
 
 
-def _create(settings: FunctionSettings, context: EvaluatorContext) -> _FunctionScorer:
-    function = load_function(settings.function)
-    asked_for = _parameters(function, settings.function)
-    return _FunctionScorer(settings, function, asked_for, settings.function)
-
-
 def wrap_function(found: Any, name: str) -> EvaluatorKind | None:
     """A kind of evaluator from a plain function."""
     if not inspect.isfunction(found):
         return None
+    summary = (inspect.getdoc(found) or "").split("\n")[0]
+    return EvaluatorKind(
+        name, lambda chosen, _: _scorer(chosen, found, name), PlainSettings, summary
+    )
 
-    def create(settings: PlainSettings, context: EvaluatorContext) -> _FunctionScorer:
-        return _FunctionScorer(settings, found, _parameters(found, name), name)
 
-    return EvaluatorKind(name, create, PlainSettings, (inspect.getdoc(found) or "").split("\n")[0])
+def _scorer(settings: PlainSettings, function: Callable[..., Any], name: str) -> _FunctionScorer:
+    return _FunctionScorer(settings, function, _parameters(function, name), name)
+
+
+def _create(settings: FunctionSettings, _: EvaluatorContext) -> _FunctionScorer:
+    return _scorer(settings, load_function(settings.function), settings.function)
 
 
 python = EvaluatorKind("python", _create, FunctionSettings, "a Python function of your own")

@@ -11,7 +11,6 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from greenroom.errors import DataError, InputError, redacted
-from greenroom.evaluation.evaluators.json_in_text import objects_in
 from greenroom.evaluation.evaluators.reading import raw_pair, whole_conversation
 from greenroom.evaluation.evaluators.types import (
     Case,
@@ -24,19 +23,9 @@ from greenroom.evaluation.evaluators.types import (
 )
 from greenroom.messages import text_of
 from greenroom.models.client import ModelClient
-from greenroom.models.types import (
-    BudgetExhausted,
-    ChatMessage,
-    Completion,
-    Model,
-    ModelError,
-    ModelRequest,
-    ModelSettings,
-)
+from greenroom.models.json_answers import RETRIES, Unusable, ask_for, object_format, objects_in
+from greenroom.models.types import BudgetExhausted, ChatMessage, Model, ModelError, ModelSettings
 from greenroom.util.raw_json import raw_text
-
-RETRIES = 2
-"""How often an answer that cannot be read is asked for again."""
 
 SYSTEM = """\
 You score what a workflow put out. You are told what to look for, and shown the material: what the \
@@ -66,6 +55,7 @@ _FORMAT = """
 Answer with one JSON object and nothing else: {{"reason": "<one or two sentences>", "score": \
 <a number from {low:g} to {high:g}; {high:g} is the best>}}"""
 
+_ANSWER = object_format("score", {"reason": {"type": "string"}, "score": {"type": "number"}})
 _PLACEHOLDER = re.compile(r"\{\{\s*([^{}]+?)\s*\}\}")
 _NOTHING = "(none given)"
 _LONGEST_REASON = 2_000
@@ -105,10 +95,6 @@ class JudgeSettings(Settings):
         return self
 
 
-class _Unreadable(Exception):
-    """An answer that is no score; the text says why, for the judge to read."""
-
-
 @dataclass(frozen=True)
 class _JudgeScorer:
     settings: JudgeSettings
@@ -119,13 +105,13 @@ class _JudgeScorer:
         compared, against = raw_pair(case)
         question = filled(self.settings.prompt or PROMPT, case, compared, against)
         try:
-            score, reason = await self._asked(question, self._model(case))
+            score, reason = await self._asked(question, case)
         except BudgetExhausted:
             raise
         except ModelError as error:
             words = redacted(f"{type(error).__name__}: {error}")
             raise Unscored(words, compared=compared, against=against, broken=True) from error
-        except _Unreadable as error:
+        except Unusable as error:
             words = f"the judge gave no score in {RETRIES + 1} attempts: {error}"
             raise Unscored(words, compared=compared, against=against) from error
         return Score(score, score >= self.settings.threshold, compared, against, reason)
@@ -135,29 +121,17 @@ class _JudgeScorer:
         if self.own and isinstance(self.model, ModelClient):
             await self.model.close()
 
-    def _model(self, case: Case) -> Model:
+    async def _asked(self, question: str, case: Case) -> tuple[float, str]:
         if isinstance(self.model, ModelClient):
-            return self.model.for_episode("judge", case.ledger, f"evaluator {case.scope}")
-        return case.ledger.model("judge", self.model)
-
-    async def _asked(self, question: str, model: Model) -> tuple[float, str]:
+            model = self.model.for_episode("judge", case.ledger, f"evaluator {case.scope}")
+        else:
+            model = case.ledger.model("judge", self.model)
         low, high = self.settings.min_score, self.settings.max_score
-        asked = redacted(question) + _FORMAT.format(low=low, high=high)
-        opening: list[ChatMessage] = [
+        messages: list[ChatMessage] = [
             {"role": "system", "content": SYSTEM},
-            {"role": "user", "content": asked},
+            {"role": "user", "content": redacted(question) + _FORMAT.format(low=low, high=high)},
         ]
-        messages, problem = opening, _Unreadable("it was not asked")
-        for _ in range(RETRIES + 1):
-            completion = await model.complete(
-                ModelRequest(messages=messages, response_format=_response_format())
-            )
-            try:
-                return _read(redacted(completion.text), low, high)
-            except _Unreadable as error:
-                problem = error
-                messages = [*opening, *_complaint(completion, error)]
-        raise problem
+        return await ask_for(lambda text: _read(text, low, high), model, messages, _ANSWER)
 
 
 def filled(prompt: str, case: Case, compared: Any, against: Any) -> str:
@@ -165,7 +139,7 @@ def filled(prompt: str, case: Case, compared: Any, against: Any) -> str:
     known: dict[str, Callable[[], Any]] = {
         "output": lambda: compared,
         "expected": lambda: _NOTHING if against is None else against,
-        "inputs": lambda: _lines(case.inputs),
+        "inputs": lambda: _listed(case.inputs),
         "conversation": lambda: _spoken(case),
         "parameters": lambda: case.parameters,
     }
@@ -189,20 +163,16 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else raw_text(value)
 
 
-def _lines(inputs: Mapping[str, Any]) -> str:
+def _listed(inputs: Mapping[str, Any]) -> str:
     return "\n".join(f"{name}: {_shown(value)}" for name, value in inputs.items()) or _NOTHING
 
 
 def _spoken(case: Case) -> str:
-    lines: list[str] = []
-    for message in whole_conversation(case):
-        words = text_of(message.get("content"))
-        calls = message.get("tool_calls")
-        lines.append(
-            f"{str(message.get('role')).upper()}: {words}"
-            + (f" [calls {raw_text(calls)}]" if calls else "")
-        )
-    return "\n".join(lines)
+    return "\n".join(
+        f"{str(message.get('role')).upper()}: {text_of(message.get('content'))}"
+        + (f" [calls {raw_text(calls)}]" if (calls := message.get("tool_calls")) else "")
+        for message in whole_conversation(case)
+    )
 
 
 def _read(text: str, low: float, high: float) -> tuple[float, str]:
@@ -216,32 +186,7 @@ def _read(text: str, low: float, high: float) -> tuple[float, str]:
         else:
             words = reason if isinstance(reason, str) else ""
             return (score - low) / (high - low), words[:_LONGEST_REASON]
-    raise _Unreadable(problem)
-
-
-def _complaint(completion: Completion, error: _Unreadable) -> list[ChatMessage]:
-    cut = " It was cut off: be brief." if completion.finish_reason == "length" else ""
-    return [
-        {"role": "assistant", "content": redacted(completion.text)[:1_000] or "(nothing)"},
-        {
-            "role": "user",
-            "content": f"This answer cannot be used: {error}.{cut} Give the JSON object that was "
-            "asked for, and nothing else.",
-        },
-    ]
-
-
-def _response_format() -> dict[str, Any]:
-    schema = {
-        "type": "object",
-        "properties": {"reason": {"type": "string"}, "score": {"type": "number"}},
-        "required": ["reason", "score"],
-        "additionalProperties": False,
-    }
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": "score", "strict": True, "schema": schema},
-    }
+    raise Unusable(problem)
 
 
 def _create(settings: JudgeSettings, context: EvaluatorContext) -> _JudgeScorer:
@@ -249,15 +194,9 @@ def _create(settings: JudgeSettings, context: EvaluatorContext) -> _JudgeScorer:
         # The prompt itself is kept, so that what is made from the record is the same evaluator.
         text = _prompt_of(Path(settings.prompt_file))
         settings = settings.model_copy(update={"prompt": text, "prompt_file": None})
-    wanted = ModelSettings(
-        model=settings.model,
-        provider=settings.provider,
-        api_base=settings.api_base,
-        temperature=settings.temperature,
-        max_tokens=settings.max_tokens,
-        timeout=settings.timeout,
-    )
-    make: OpenModel = context.models or _own_model
+    names = {"model", "provider", "api_base", "temperature", "max_tokens", "timeout"}
+    wanted = ModelSettings(**settings.model_dump(include=names))
+    make: OpenModel = context.models or ModelClient
     return _JudgeScorer(settings, make(wanted), own=context.models is None)
 
 
@@ -267,10 +206,6 @@ def _prompt_of(path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise DataError(f"The prompt {path} cannot be read: {reason}.") from error
-
-
-def _own_model(settings: ModelSettings) -> ModelClient | Model:
-    return ModelClient(settings)
 
 
 llm_judge = EvaluatorKind("llm_judge", _create, JudgeSettings, "a language model's opinion")

@@ -6,18 +6,23 @@ value. The expected side is read in the same manner.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
 from greenroom.evaluation.evaluators.equality import is_array, type_name
-from greenroom.evaluation.evaluators.json_in_text import NoJson, json_of
 from greenroom.evaluation.evaluators.paths import NotThere, Path, parse_path, pick
 from greenroom.evaluation.evaluators.types import Case, Missed, Unscored
 from greenroom.messages import last_assistant_message, messages_of, text_of
 from greenroom.store import chat_of, decoded
-from greenroom.util.raw_json import raw_text
+from greenroom.util.raw_json import raw_text, raw_value
 
 NO_EXPECTED = "the row has no expected output"
+_BLOCK = re.compile(r"```(?:json)?[ \t]*\r?\n(.*?)```", re.DOTALL | re.IGNORECASE)
+
+
+class NoJson(ValueError):
+    """A text is not JSON, and has no code block that is."""
 
 
 def output_of(case: Case) -> Any:
@@ -71,7 +76,7 @@ def raw_pair(case: Case) -> tuple[Any, Any]:
 def field_of(output: Any, path: Path, against: Any = None) -> Any:
     """What stands in a field of an output, which may be JSON as a text; Missed if nothing does."""
     try:
-        return pick(json_of(output) if isinstance(output, str) else output, path)
+        return pick(as_json(output), path)
     except (NotThere, NoJson) as error:
         raise Missed(f"the output: {error}", compared=output, against=against) from error
 
@@ -102,8 +107,16 @@ def as_text(value: Any, what: str) -> str:
 
 
 def as_json(value: Any) -> Any:
-    """A value as JSON: a text is read as such, and is NoJson where it cannot be."""
-    return json_of(value) if isinstance(value, str) else value
+    """A value as JSON: of a text, what it is or what its only code block holds; else NoJson."""
+    if not isinstance(value, str):
+        return value
+    blocks = _BLOCK.findall(value)
+    for candidate in (value, *(blocks if len(blocks) == 1 else ())):
+        try:
+            return raw_value(candidate)
+        except (ValueError, RecursionError):
+            continue
+    raise NoJson("it is not JSON")
 
 
 def output_messages(case: Case) -> list[dict[str, Any]]:
@@ -133,13 +146,6 @@ def _history(case: Case) -> list[dict[str, Any]]:
         if chat is not None:
             return chat
     return []
-
-
-def normalised(text: str, *, ignore_case: bool, strip: bool) -> str:
-    """A text without the differences that are not to count."""
-    if strip:
-        text = text.strip()
-    return text.casefold() if ignore_case else text
 
 
 def texts_in(value: Any) -> list[str]:

@@ -15,12 +15,7 @@ from pydantic import Field
 
 from greenroom.errors import InputError
 from greenroom.evaluation.evaluators.similarity import LikenessSettings, likeness
-from greenroom.evaluation.evaluators.types import (
-    Case,
-    EvaluatorContext,
-    EvaluatorKind,
-    Score,
-)
+from greenroom.evaluation.evaluators.types import Case, EvaluatorContext, EvaluatorKind, Score
 
 _LOADING = Lock()
 

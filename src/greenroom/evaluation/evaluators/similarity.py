@@ -11,11 +11,7 @@ from rapidfuzz.distance import Levenshtein
 
 from greenroom.evaluation.evaluators.reading import as_text, pair_of
 from greenroom.evaluation.evaluators.text import TextSettings
-from greenroom.evaluation.evaluators.types import (
-    Case,
-    Score,
-    plain_kind,
-)
+from greenroom.evaluation.evaluators.types import Case, Score, plain_kind
 
 
 class LikenessSettings(TextSettings):

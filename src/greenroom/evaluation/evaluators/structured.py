@@ -8,21 +8,13 @@ from typing import Any, cast
 from pydantic import Field
 
 from greenroom.evaluation.evaluators.equality import is_array, json_equal, same, type_name
-from greenroom.evaluation.evaluators.json_in_text import NoJson, json_of, objects_in
-from greenroom.evaluation.evaluators.paths import (
-    NotThere,
-    Path,
-    PathText,
-    parse_path,
-    pick,
-    shown,
-)
+from greenroom.evaluation.evaluators.paths import NotThere, Path, PathText, parse_path, pick, shown
 from greenroom.evaluation.evaluators.reading import (
+    NoJson,
     as_json,
     expected_field,
     expected_of,
     field_of,
-    normalised,
     output_of,
 )
 from greenroom.evaluation.evaluators.text import TextList
@@ -34,6 +26,7 @@ from greenroom.evaluation.evaluators.types import (
     plain_kind,
     verdict,
 )
+from greenroom.models.json_answers import objects_in
 
 _SHOWN_DIFFERENCES = 3
 
@@ -77,7 +70,7 @@ def _field(settings: FieldSettings, case: Case) -> Score:
     against = _wanted(settings, expected_of(case), path)
     compared = field_of(output_of(case), path, against)
     if settings.ignore_case and isinstance(compared, str) and isinstance(against, str):
-        equal = _folded(compared) == _folded(against)
+        equal = compared.casefold() == against.casefold()
     else:
         equal = same(compared, against)
     return verdict(equal, compared, against, f"{settings.field}: {'' if equal else 'not '}equal")
@@ -90,10 +83,6 @@ def _wanted(settings: FieldSettings, expected: Any, path: Path) -> Any:
         return pick(as_json(expected), parse_path(settings.expected_field))
     except (NotThere, NoJson) as error:
         raise Unscored(f"the expected output: {error}", against=expected) from error
-
-
-def _folded(text: str) -> str:
-    return normalised(text, ignore_case=True, strip=False)
 
 
 def _diff(settings: DiffSettings, case: Case) -> Score:
@@ -111,21 +100,19 @@ def _diff(settings: DiffSettings, case: Case) -> Score:
     paths = list(wanted)
     if not settings.ignore_extra_keys:
         paths += [path for path in found if path not in wanted]
-    different = [path for path in paths if not _leaf_equal(settings, path, found, wanted)]
+    alike = _same_type if settings.schema_only else json_equal
+    different = [
+        path
+        for path in paths
+        if path not in found or path not in wanted or not alike(found[path], wanted[path])
+    ]
     score = 1 - len(different) / len(paths)
-    return Score(
-        score, score >= settings.threshold, compared, against, _explained(different, len(paths))
-    )
+    reason = _explained(different, len(paths))
+    return Score(score, score >= settings.threshold, compared, against, reason)
 
 
-def _leaf_equal(
-    settings: DiffSettings, path: Path, found: Mapping[Path, Any], wanted: Mapping[Path, Any]
-) -> bool:
-    if path not in found or path not in wanted:
-        return False
-    if settings.schema_only:
-        return type_name(found[path]) == type_name(wanted[path])
-    return json_equal(found[path], wanted[path])
+def _same_type(one: Any, other: Any) -> bool:
+    return type_name(one) == type_name(other)
 
 
 def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -167,7 +154,7 @@ def _json_found(value: Any) -> Iterator[Any]:
         yield value
         return
     try:
-        whole = json_of(value)
+        whole = as_json(value)
     except NoJson:
         yield from objects_in(value)
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -15,7 +15,6 @@ from greenroom.evaluation.evaluators.reading import (
     as_text,
     expected_of,
     field_of,
-    normalised,
     output_of,
     pair_of,
     texts_in,
@@ -68,18 +67,26 @@ TextList = Annotated[list[str], BeforeValidator(_listed)]
 """A list of texts; as a text, JSON or words between commas."""
 
 
-class TextSettings(Settings):
-    """What all evaluators of texts have in common."""
+class WordingSettings(Settings):
+    """Which differences of two texts count."""
 
-    field: PathText = Field(
-        default="", description="Look at this field of the output only, such as items[0].name."
-    )
     ignore_case: bool = Field(default=False, description="Upper and lower case are the same.")
     strip: bool = Field(default=False, description="Blanks at both ends do not count.")
 
     def prepared(self, text: str) -> str:
         """A text without the differences that are not to count."""
-        return normalised(text, ignore_case=self.ignore_case, strip=self.strip)
+        text = text.strip() if self.strip else text
+        return text.casefold() if self.ignore_case else text
+
+
+class _FieldSettings(Settings):
+    field: PathText = Field(
+        default="", description="Look at this field of the output only, such as items[0].name."
+    )
+
+
+class TextSettings(WordingSettings, _FieldSettings):
+    """What all evaluators of texts have in common."""
 
 
 class ContainsSettings(TextSettings):
@@ -164,14 +171,6 @@ def _edge(settings: EdgeSettings, case: Case, *, start: bool) -> Score:
     return verdict(passed, compared, against, f"it {where} {'so' if passed else 'otherwise'}")
 
 
-def _starts(settings: EdgeSettings, case: Case) -> Score:
-    return _edge(settings, case, start=True)
-
-
-def _ends(settings: EdgeSettings, case: Case) -> Score:
-    return _edge(settings, case, start=False)
-
-
 def _matches(settings: RegexSettings, case: Case) -> Score:
     compared = text_output(settings, case)
     pattern = settings.pattern
@@ -190,6 +189,10 @@ def _matches(settings: RegexSettings, case: Case) -> Score:
 
 exact_match = plain_kind("exact_match", _equals, TextSettings, "the output is the expected one")
 contains = plain_kind("contains", _contains, ContainsSettings, "texts are in the output")
-starts_with = plain_kind("starts_with", _starts, EdgeSettings, "the output begins with a text")
-ends_with = plain_kind("ends_with", _ends, EdgeSettings, "the output ends with a text")
+starts_with = plain_kind(
+    "starts_with", partial(_edge, start=True), EdgeSettings, "the output begins with a text"
+)
+ends_with = plain_kind(
+    "ends_with", partial(_edge, start=False), EdgeSettings, "the output ends with a text"
+)
 regex = plain_kind("regex", _matches, RegexSettings, "a regular expression matches the output")

@@ -37,6 +37,16 @@ class Case:
     ledger: Ledger = field(default_factory=Ledger, compare=False)
     """Where everything that is paid for this case is counted."""
 
+    def fields(self) -> dict[str, Any]:
+        """What a function or a server of one's own is told of the case."""
+        return {name: getattr(self, name) for name in CASE_FIELDS}
+
+
+CASE_FIELDS = (
+    *("inputs", "outputs", "expected", "is_chat"),
+    *("conversation", "parameters", "seconds", "cost"),
+)
+
 
 @dataclass(frozen=True)
 class Score:
@@ -60,14 +70,7 @@ class Score:
 
     def record(self) -> ScoreRecord:
         """The score as it is kept."""
-        return ScoreRecord(
-            score=self.score,
-            passed=self.passed,
-            compared=self.compared,
-            against=self.against,
-            reason=self.reason,
-            broken=self.broken,
-        )
+        return ScoreRecord(**vars(self))
 
 
 def verdict(passed: bool, compared: Any, against: Any, reason: str) -> Score:

@@ -53,8 +53,7 @@ class WebhookSettings(Settings):
     timeout: float = Field(default=30.0, gt=0, description="Seconds to wait for an answer.")
     retries: int = Field(default=2, ge=0, description="Further attempts where one fails.")
     token_variable: str | None = Field(
-        default=None,
-        description="The environment variable whose value is sent as a bearer token.",
+        default=None, description="The environment variable whose value is sent as a bearer token."
     )
     threshold: float = Field(
         default=0.5, ge=0, le=1, description="Passed from this score on, if it does not say so."
@@ -80,7 +79,8 @@ class WebhookScorer:
     async def evaluate(self, case: Case) -> Score:
         """The score that the server gives."""
         compared, against = raw_pair(case)
-        body = _body(case, compared, against)
+        fields = case.fields() | {"compared": compared, "against": against}
+        body = raw_text(fields).encode()
         reason = ""
         for attempt in range(self.settings.retries + 1):
             try:
@@ -156,23 +156,6 @@ def _answer(status: int, content: bytes, retry_after: str | None, *, complete: b
         return orjson.loads(content)
     except orjson.JSONDecodeError as error:
         raise NoScore("its answer is not JSON") from error
-
-
-def _body(case: Case, compared: Any, against: Any) -> bytes:
-    return raw_text(
-        {
-            "inputs": case.inputs,
-            "outputs": case.outputs,
-            "expected": case.expected,
-            "is_chat": case.is_chat,
-            "conversation": case.conversation,
-            "parameters": case.parameters,
-            "seconds": case.seconds,
-            "cost": case.cost,
-            "compared": compared,
-            "against": against,
-        }
-    ).encode()
 
 
 def _token(settings: WebhookSettings) -> str | None:

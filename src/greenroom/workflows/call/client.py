@@ -16,14 +16,7 @@ from greenroom.util.json_values import as_dict, decoded
 from greenroom.workflows.call.connection import TIMEOUT, Connection, redirected
 from greenroom.workflows.call.streams import STREAMS, StreamedAnswer, read_frames
 from greenroom.workflows.call.wires import EnvelopeWire, OpenAIWire, PlainWire, Wire
-from greenroom.workflows.calls import (
-    Answer,
-    Call,
-    CallError,
-    Event,
-    Profile,
-    WorkflowUnavailable,
-)
+from greenroom.workflows.calls import Answer, Call, CallError, Event, Profile, WorkflowUnavailable
 from greenroom.workflows.usage import ReportedUsage
 
 if TYPE_CHECKING:

@@ -105,12 +105,7 @@ class Connection:
         return f"{self.address} does not allow this: set {self._variable} to a token that may."
 
     async def _sent(
-        self,
-        method: str,
-        url: str,
-        body: Any,
-        headers: Mapping[str, str] | None,
-        streamed: bool,
+        self, method: str, url: str, body: Any, headers: Mapping[str, str] | None, streamed: bool
     ) -> ClientResponse:
         from aiohttp import (
             ClientConnectorError,

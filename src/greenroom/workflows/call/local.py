@@ -40,11 +40,7 @@ class LocalTarget:
     """
 
     def __init__(
-        self,
-        workflow: Workflow,
-        *,
-        address: str = "",
-        threads: anyio.CapacityLimiter | None = None,
+        self, workflow: Workflow, *, address: str = "", threads: anyio.CapacityLimiter | None = None
     ) -> None:
         self.workflow = workflow
         self._profile = workflow.profile(address)

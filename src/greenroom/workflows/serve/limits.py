@@ -54,8 +54,7 @@ class Admission:
         host = (exchange.header(b"host") or b"").decode("latin-1")
         if urlsplit(origin).netloc != host:
             raise Refusal(
-                403,
-                {"detail": "Pages of other origins may not call; --cors ORIGIN allows one to."},
+                403, {"detail": "Pages of other origins may not call; --cors ORIGIN allows one to."}
             )
 
 
