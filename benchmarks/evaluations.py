@@ -25,10 +25,10 @@ from sqlalchemy import URL
 
 from benchmarks.measures import Measure
 from benchmarks.serving import echo_server
+from greenroom.analysis import measure_evaluation
 from greenroom.domains.domain import load_domain
 from greenroom.evaluation import (
     check_evaluation_config,
-    measure_evaluation,
     run_evaluation,
     start_evaluation,
 )

@@ -15,27 +15,28 @@ if TYPE_CHECKING:
     from greenroom.benchmark.replay import ReplayedEpisode, replay_recordings
     from greenroom.benchmark.runner import play_run, reopen_run, start_run
 
-# Reading the options of a run needs none of the rest.
-__getattr__ = later(
-    __name__,
-    {
-        "RunConfig": "config",
-        "check_config": "config",
-        "ConformanceReport": "conformance",
-        "Mismatch": "conformance",
-        "check_conformance": "conformance",
-        "RunContext": "context",
-        "prepare_run": "context",
-        "Episode": "episode",
-        "play_episode": "episode",
-        "episode_record": "recording",
-        "ReplayedEpisode": "replay",
-        "replay_recordings": "replay",
-        "play_run": "runner",
-        "reopen_run": "runner",
-        "start_run": "runner",
-    },
-)
+if not TYPE_CHECKING:
+    # Reading the options of a run needs none of the rest.
+    __getattr__ = later(
+        __name__,
+        {
+            "RunConfig": "config",
+            "check_config": "config",
+            "ConformanceReport": "conformance",
+            "Mismatch": "conformance",
+            "check_conformance": "conformance",
+            "RunContext": "context",
+            "prepare_run": "context",
+            "Episode": "episode",
+            "play_episode": "episode",
+            "episode_record": "recording",
+            "ReplayedEpisode": "replay",
+            "replay_recordings": "replay",
+            "play_run": "runner",
+            "reopen_run": "runner",
+            "start_run": "runner",
+        },
+    )
 
 __all__ = [
     "ConformanceReport",

@@ -18,20 +18,21 @@ if TYPE_CHECKING:
         summarise,
     )
 
-# Reading the options of a judging needs none of the rest.
-__getattr__ = later(
-    __name__,
-    {
-        "JudgingConfig": "config",
-        "judge_episode": "faults",
-        "FaultSummary": "run",
-        "failed_episodes": "run",
-        "policy_seen": "run",
-        "run_judging": "run",
-        "start_judging": "run",
-        "summarise": "run",
-    },
-)
+if not TYPE_CHECKING:
+    # Reading the options of a judging needs none of the rest.
+    __getattr__ = later(
+        __name__,
+        {
+            "JudgingConfig": "config",
+            "judge_episode": "faults",
+            "FaultSummary": "run",
+            "failed_episodes": "run",
+            "policy_seen": "run",
+            "run_judging": "run",
+            "start_judging": "run",
+            "summarise": "run",
+        },
+    )
 
 __all__ = [
     "FaultSummary",

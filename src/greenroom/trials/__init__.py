@@ -13,18 +13,19 @@ if TYPE_CHECKING:
     from greenroom.trials.progress import Progress
     from greenroom.trials.seeds import cell_seed
 
-# Commands show progress before they need the engine.
-__getattr__ = later(
-    __name__,
-    {
-        "Attempted": "engine",
-        "Plan": "engine",
-        "Progress": "progress",
-        "cell_seed": "seeds",
-        "open_models": "pools",
-        "progress_bar": "display",
-        "run_job": "engine",
-    },
-)
+if not TYPE_CHECKING:
+    # Commands show progress before they need the engine.
+    __getattr__ = later(
+        __name__,
+        {
+            "Attempted": "engine",
+            "Plan": "engine",
+            "Progress": "progress",
+            "cell_seed": "seeds",
+            "open_models": "pools",
+            "progress_bar": "display",
+            "run_job": "engine",
+        },
+    )
 
 __all__ = ["Attempted", "Plan", "Progress", "cell_seed", "open_models", "progress_bar", "run_job"]

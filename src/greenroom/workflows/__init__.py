@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     )
 
 
-def __getattr__(name: str) -> Any:
-    # Declaring a workflow does not load the clients.
-    if name in __all__:
-        return getattr(import_module("greenroom.workflows.call"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        # Declaring a workflow does not load the clients.
+        if name in __all__:
+            return getattr(import_module("greenroom.workflows.call"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [

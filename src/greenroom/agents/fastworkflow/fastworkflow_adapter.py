@@ -36,7 +36,8 @@ class FastWorkflowSettings(Settings):
 
     workflow_path: Path | None = Field(
         default=None,
-        description="The folder of your own workflow (default: the one that comes along).",
+        description="The folder of your own workflow (default: FastWorkflow's own for retail, one "
+        "made from the domain's tools otherwise).",
     )
     bridge: Literal["internal", "decision-only"] = Field(
         default="internal",
@@ -85,7 +86,7 @@ async def open_production(
 ) -> Production:
     """Load FastWorkflow and check that the workflow has a command for every tool."""
     version = installed_version()
-    workflow = find_workflow(domain.name, settings.workflow_path)
+    workflow = find_workflow(domain.name, settings.workflow_path, domain.tool_infos)
     tool_map = _tool_map(settings.tool_map)
     checked = ToolMap(domain.tool_infos, tool_map)
     artifacts = _trained(workflow) if settings.intent_models else None

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
-import orjson
-
+from greenroom.agents.fastworkflow.tool_values import SENTINELS, properties_of, typed
 from greenroom.errors import InputError
 
 OPTIONAL_TOOLS: Final = frozenset({"think"})
 """Optional tools, which change nothing and return nothing."""
-
-SENTINELS: Final = frozenset({"NOT_FOUND", "INVALID"})
-"""FastWorkflow's markers for a missing value."""
 
 
 class UnmappedCommand(Exception):
@@ -34,9 +31,13 @@ class ToolMap:
         tool_infos: Iterable[Mapping[str, Any]],
         commands_of_tools: Mapping[str, str] | None = None,
     ) -> None:
-        self._parameters = {str(info["function"]["name"]): _properties(info) for info in tool_infos}
+        self._parameters = {
+            str(info["function"]["name"]): properties_of(info["function"].get("parameters", {}))
+            for info in tool_infos
+        }
         self._commands = {
-            tool: (commands_of_tools or {}).get(tool, tool) for tool in self._parameters
+            tool: (commands_of_tools or {}).get(tool, command_name(tool))
+            for tool in self._parameters
         }
         self._tools = {command: tool for tool, command in self._commands.items()}
         unknown = sorted(set(commands_of_tools or {}) - set(self._parameters))
@@ -71,10 +72,15 @@ class ToolMap:
             )
         schemas = self._parameters[name]
         arguments = {
-            key: _typed(value, schemas.get(key, {}))
+            key: typed(value, schemas.get(key, {}))
             for key, value in plain_arguments(parameters).items()
         }
         return {"name": name, "arguments": arguments}
+
+
+def command_name(tool: str) -> str:
+    """The command for a tool: FastWorkflow's commands are words in small letters."""
+    return re.sub(r"\W", "_", tool).lower()
 
 
 def local_name(command: str) -> str:
@@ -141,43 +147,6 @@ def _left_out(value: Any, default: Any) -> bool:
     if value is None or (isinstance(value, str) and value in SENTINELS):
         return True
     return value in ("", [], {}) and value == default
-
-
-def _typed(value: Any, schema: Mapping[str, Any]) -> Any:
-    # Values between XML tags are text, even if the tool wants another type.
-    kind = schema.get("type")
-    if isinstance(value, str) and kind in {"integer", "number", "boolean", "array", "object"}:
-        try:
-            read = orjson.loads(value.lower() if kind == "boolean" else value)
-        except orjson.JSONDecodeError:
-            return value
-        return read if _fits(read, kind) else value
-    if kind == "array" and isinstance(value, list):
-        inner = schema.get("items", {})
-        return [_typed(item, inner) for item in cast("list[Any]", value)]
-    if kind == "object" and isinstance(value, dict):
-        properties = schema.get("properties", {})
-        found = cast("dict[str, Any]", value)
-        return {key: _typed(item, properties.get(key, {})) for key, item in found.items()}
-    return value
-
-
-def _fits(value: Any, kind: str) -> bool:
-    match kind:
-        case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case "boolean":
-            return isinstance(value, bool)
-        case "array":
-            return isinstance(value, list)
-        case _:
-            return isinstance(value, dict)
-
-
-def _properties(info: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(info["function"].get("parameters", {}).get("properties", {}))
 
 
 def _listed(names: Iterable[str]) -> str:

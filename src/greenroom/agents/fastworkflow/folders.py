@@ -7,10 +7,13 @@ Here it gets copies of both, in a temporary place, and neither is touched.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+from greenroom.agents.fastworkflow.workflow_from_tools import workflow_from_tools
 from greenroom.errors import InputError
 
 COMMAND_INFO = "___command_info"
@@ -20,7 +23,6 @@ INSTALL = "pip install 'greenroom[fastworkflow]'"
 
 _NOT_COPIED = shutil.ignore_patterns("__pycache__", "___*", ".git")
 _INTERNAL = "_workflows"
-_AIRLINE = "airline_workflow"
 
 
 def package_folder() -> Path:
@@ -39,19 +41,15 @@ def installed_version() -> str:
         raise InputError(f"The fastworkflow agent needs FastWorkflow: {INSTALL}") from None
 
 
-def find_workflow(env: str, given: Path | None = None) -> Path:
-    """The workflow's folder: the named one, or the one that ships for a domain."""
+def find_workflow(
+    env: str, given: Path | None = None, tool_infos: Sequence[Mapping[str, Any]] = ()
+) -> Path:
+    """The workflow's folder: the one that is given, FastWorkflow's own, or one for the tools."""
     if given is not None:
         return _checked(given.expanduser().resolve())
-    match env:
-        case "retail":
-            return _checked(package_folder() / "examples" / "retail_workflow")
-        case "airline":
-            return _checked(Path(__file__).parent / _AIRLINE)
-        case _:
-            raise InputError(
-                f"There is no FastWorkflow workflow for {env}: name yours by --workflow-path."
-            )
+    if env == "retail":
+        return _checked(package_folder() / "examples" / "retail_workflow")
+    return workflow_from_tools(env, tool_infos)
 
 
 def _checked(folder: Path) -> Path:

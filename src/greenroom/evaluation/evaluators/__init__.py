@@ -42,26 +42,27 @@ if TYPE_CHECKING:
         starts_with,
     )
 
-# The kinds that ship, for whoever passes them to `greenroom.evaluate`; loaded when used.
-__getattr__ = later(
-    __name__,
-    {
-        "contains": "text",
-        "contains_json": "structured",
-        "conversation_length": "chat",
-        "ends_with": "text",
-        "exact_match": "text",
-        "field_match": "structured",
-        "json_diff": "structured",
-        "last_message": "chat",
-        "levenshtein": "similarity",
-        "llm_judge": "judge",
-        "regex": "text",
-        "role_order": "chat",
-        "semantic_similarity": "semantic",
-        "starts_with": "text",
-    },
-)
+if not TYPE_CHECKING:
+    # The kinds that ship, for whoever passes them to `greenroom.evaluate`; loaded when used.
+    __getattr__ = later(
+        __name__,
+        {
+            "contains": "text",
+            "contains_json": "structured",
+            "conversation_length": "chat",
+            "ends_with": "text",
+            "exact_match": "text",
+            "field_match": "structured",
+            "json_diff": "structured",
+            "last_message": "chat",
+            "levenshtein": "similarity",
+            "llm_judge": "judge",
+            "regex": "text",
+            "role_order": "chat",
+            "semantic_similarity": "semantic",
+            "starts_with": "text",
+        },
+    )
 
 __all__ = [
     "Case",
