@@ -63,7 +63,7 @@ def retail_domain() -> tuple[Domain, str]:
     """The official retail data where it is at hand, else a generated world of the same size."""
     if (OFFICIAL_DATA / "retail").is_dir():
         return load_domain("retail", OFFICIAL_DATA), "official retail data"
-    from greenroom.domains.generation import generate_pack
+    from greenroom.domains.plugins import generate_pack
     from greenroom.domains.retail import plugin
 
     return Domain(plugin.tools, generate_pack("retail", seed=1, tasks=320)), "generated retail data"

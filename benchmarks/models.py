@@ -55,7 +55,7 @@ class Played:
 
 def few_at_once() -> Iterator[Measure]:
     """The retail tasks, 10 at once, with a model that answers after 50 ms."""
-    yield _beside_floor(trials=1, concurrency=10, latency=0.05, at_most=1.2)
+    yield _beside_floor(trials=1, concurrency=10, latency=0.05, at_most=1.15)
 
 
 def many_at_once() -> Iterator[Measure]:
@@ -78,7 +78,7 @@ def model_calls() -> Iterator[Measure]:
         "/s",
         at_least=500.0,
     )
-    yield Measure(f"{name}: CPU of each", f"{cost:.2f} ms", "", cost, " ms", at_most=1.6)
+    yield Measure(f"{name}: CPU of each", f"{cost:.2f} ms", "", cost, " ms", at_most=0.6)
 
 
 def episodes_in_flight() -> Iterator[Measure]:

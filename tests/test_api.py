@@ -12,7 +12,7 @@ from rich.console import Console
 
 import greenroom
 from greenroom.agents import Stage
-from greenroom.domains.actions import respond
+from greenroom.domains.tasks import respond
 from greenroom.errors import InputError
 from greenroom.evaluation.evaluators import exact_match
 from greenroom.store import Store, open_store

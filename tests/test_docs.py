@@ -27,12 +27,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from greenroom.domains import load_domain
 from greenroom.model_server import running_server
+from greenroom.store import Outcome
 from greenroom.store.schema import metadata
 from tests.cli.running import Greenroom
 
@@ -251,7 +252,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_every_page_is_in_the_index() -> None:
     listed = LINK.findall((ROOT / "docs/index.md").read_text(encoding="utf-8"))
-    assert {page.name for page in PAGES if page.parent.name == "docs"} - {
+    assert {page.name for page in PAGES if page.parent == ROOT / "docs"} - {
         *listed,
         "index.md",
     } == set()
@@ -289,3 +290,9 @@ def test_every_table_and_column_is_documented() -> None:
         name: {column.name for column in table.columns} for name, table in metadata.tables.items()
     }
     assert documented == existing
+
+
+def test_every_outcome_is_documented() -> None:
+    page = (ROOT / "docs/runs.md").read_text(encoding="utf-8")
+    section = page.split("## Outcomes\n")[1].split("\n## ")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == set(get_args(Outcome))

@@ -19,8 +19,8 @@ import pytest
 
 from greenroom.agents import Agent, AgentContext, AgentStrategy, find_strategy, strategy_names
 from greenroom.benchmark import Episode, RunConfig, RunContext, play_episode
-from greenroom.domains.actions import RESPOND, Action
 from greenroom.domains.domain import Domain
+from greenroom.domains.tasks import RESPOND, Action
 from greenroom.errors import InputError
 from greenroom.models import Completion, FakeModel, Model, ModelRequest, ModelUnavailable
 from greenroom.store import open_store

@@ -22,8 +22,8 @@ import pytest
 from greenroom.agents.fastworkflow import training as fastworkflow_training
 from greenroom.agents.fastworkflow.folders import find_workflow
 from greenroom.agents.fastworkflow.training import TrainingResult, TrainingSettings, train
-from greenroom.domains.actions import Action
 from greenroom.domains.domain import Domain
+from greenroom.domains.tasks import Action
 from greenroom.util.caches import CACHE_VARIABLE
 from tests.conftest import ROOT
 

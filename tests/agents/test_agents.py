@@ -9,10 +9,9 @@ from greenroom.agents import find_strategy, strategy_names
 from greenroom.agents.recordings import load_recordings
 from greenroom.agents.synthetic import SyntheticSettings, success_probability
 from greenroom.benchmark import Episode, RunConfig, RunContext, play_episode
-from greenroom.domains.actions import Action, respond
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment
-from greenroom.domains.tasks import Task
+from greenroom.domains.tasks import Action, Task, respond
 from greenroom.errors import DataError, InputError, UnknownName
 from greenroom.users import ScriptedUser
 from tests.agents.result_files import write_results

@@ -13,9 +13,9 @@ from pydantic import BaseModel
 
 from greenroom.agents.fastworkflow.tool_values import Unusable, fitted
 from greenroom.agents.fastworkflow.workflow_from_tools import workflow_from_tools
-from greenroom.domains.actions import Action
 from greenroom.domains.airline import tools
 from greenroom.domains.domain import Domain
+from greenroom.domains.tasks import Action
 from tests.agents.fastworkflow_planner import Order, Outcome, plan
 
 BOOKING = Action(

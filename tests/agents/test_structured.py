@@ -7,8 +7,8 @@ import pytest
 
 from greenroom.agents.conversation import NOTICE
 from greenroom.agents.structured import response_format, strategy
-from greenroom.domains.actions import STOP, Action, respond
 from greenroom.domains.domain import Domain
+from greenroom.domains.tasks import STOP, Action, respond
 from greenroom.users import ScriptedUser
 from tests.agents.test_tool_calling import LIT, Answer, Played, written
 from tests.domains.small import small_domain

@@ -16,9 +16,9 @@ import pytest
 from greenroom.agents import AgentContext, AgentStrategy, Stage
 from greenroom.agents.threads import Interrupted, ThreadModel, ThreadStage, play_in_thread
 from greenroom.benchmark import Episode, RunConfig, RunContext, play_episode
-from greenroom.domains.actions import Action, respond
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment
+from greenroom.domains.tasks import Action, respond
 from greenroom.models import (
     Completion,
     ContextWindowExceeded,

@@ -22,9 +22,9 @@ from greenroom.agents.react import strategy as react
 from greenroom.agents.structured import strategy as structured
 from greenroom.agents.tool_calling import NAMELESS
 from greenroom.agents.tool_calling import strategy as tool_calling
-from greenroom.domains.actions import RESPOND, STOP, Action, respond
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment
+from greenroom.domains.tasks import RESPOND, STOP, Action, respond
 from greenroom.errors import InputError
 from greenroom.messages import Message
 from greenroom.models import (

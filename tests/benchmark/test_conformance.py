@@ -9,11 +9,11 @@ import anyio
 import pytest
 
 from greenroom.benchmark.conformance import check_conformance, read_traces
-from greenroom.domains.actions import STOP, Action, respond
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment
 from greenroom.domains.pack_writer import write_pack
 from greenroom.domains.retail.generator import builtin_pack
+from greenroom.domains.tasks import STOP, Action, respond
 from greenroom.users import ScriptedUser
 
 

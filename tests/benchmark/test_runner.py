@@ -16,9 +16,9 @@ from greenroom.benchmark import (
     reopen_run,
     start_run,
 )
-from greenroom.domains.actions import Action, respond
 from greenroom.domains.pack_writer import write_pack
 from greenroom.domains.retail.generator import builtin_pack, generate_retail
+from greenroom.domains.tasks import Action, respond
 from greenroom.errors import EpisodeOver, InputError
 from greenroom.store import EpisodeRecord, RunRecord, Store, open_store
 from greenroom.trials import cell_seed

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from greenroom.domains.actions import Action
 from greenroom.domains.common_tools import transfer_to_human_agents
 from greenroom.domains.domain import Domain
 from greenroom.domains.pack_writer import pack_in_memory
 from greenroom.domains.packs import Pack, PackInfo
-from greenroom.domains.tasks import Task
+from greenroom.domains.tasks import Action, Task
 from greenroom.domains.tools import Toolset
 from greenroom.domains.world import World
 

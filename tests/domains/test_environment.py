@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from greenroom.domains.actions import STOP, Action, respond
 from greenroom.domains.diff import ABSENT, FieldDifference
 from greenroom.domains.environment import Environment
-from greenroom.domains.tasks import Task
+from greenroom.domains.tasks import STOP, Action, Task, respond
 from greenroom.errors import EpisodeOver, InputError
 from greenroom.users import ScriptedUser
 from tests.domains.small import small_domain

@@ -111,7 +111,7 @@ def test_what_is_there_is_not_overwritten(directory: Path, tmp_path: Path) -> No
     write_pack(other, [small_pack()])
     (tmp_path / "full").mkdir()
     (tmp_path / "full/thesis.txt").write_text("years of work")
-    with pytest.raises(InputError, match="not empty and no pack"):
+    with pytest.raises(InputError, match="not empty and not a pack"):
         write_pack(tmp_path / "full", [small_pack()], replace=True)
     with pytest.raises(InputError, match="is a file"):
         write_pack(tmp_path / "full/thesis.txt", [small_pack()], replace=True)

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.domains.actions import Action
-from greenroom.domains.tasks import Task, parse_tasks, select_tasks
+from greenroom.domains.tasks import Action, Task, parse_tasks, select_tasks
 from greenroom.errors import DataError, InputError
 
 

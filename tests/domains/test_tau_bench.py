@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from greenroom.domains.actions import Action
 from greenroom.domains.domain import Domain
+from greenroom.domains.tasks import Action
 from greenroom.domains.tau_bench import Env, EnvResponse, TauAction
 from greenroom.errors import InputError
 from greenroom.users import ScriptedUser

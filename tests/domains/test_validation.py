@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from greenroom.domains.actions import Action, respond
 from greenroom.domains.domain import Domain
-from greenroom.domains.tasks import Task
+from greenroom.domains.tasks import Action, Task, respond
 from greenroom.domains.validation import TaskProblem, validate_tasks
 from tests.domains.small import TASKS, small_domain
 
@@ -19,7 +18,7 @@ def action(**kwargs: Any) -> Action:
     ("task", "problem"),
     [
         (Task("  ", (action(lamp="hall"),)), "has no instruction"),
-        (Task("x", (Action("fly"), action(lamp="hall"))), "action 0 (fly): is no tool"),
+        (Task("x", (Action("fly"), action(lamp="hall"))), "action 0 (fly): is not a tool"),
         (Task("x", (action(lamp=5), action(lamp="hall"))), "lamp: 5 is not of type 'string'"),
         (Task("x", (action(),)), "'lamp' is a required property"),
         (Task("x", (action(lamp="hall", more=1),)), "'more' was unexpected"),

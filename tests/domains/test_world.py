@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.domains.actions import Action
 from greenroom.domains.domain import Domain
+from greenroom.domains.tasks import Action
 from greenroom.domains.world import Base, Record, RecordKey, World
 
 TABLES: dict[str, dict[str, Record]] = {

@@ -24,8 +24,8 @@ from greenroom.agents import Agent, AgentContext, AgentStrategy, DomainView, Sta
 from greenroom.agents.act import ActSettings
 from greenroom.agents.threads import ThreadModel, ThreadStage, play_in_thread
 from greenroom.benchmark import RunConfig, play_run, start_run
-from greenroom.domains.actions import Action, respond
 from greenroom.domains.domain import Domain
+from greenroom.domains.tasks import Action, respond
 from greenroom.errors import InputError
 from greenroom.integrations import tau_bench
 from greenroom.integrations.tau_bench import StrategyName

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import aiohttp
 
-from greenroom.domains.actions import RESPOND, Action
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment, SimulatedUser
+from greenroom.domains.tasks import RESPOND, Action
 from greenroom.users import ScriptedUser
 
 Protocol = Literal["tools", "text", "react", "structured", "structured-text"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.domains.actions import Action
+from greenroom.domains.tasks import Action
 from greenroom.model_server.dspy_forms import Field
 from greenroom.model_server.fastworkflow_commands import (
     exact_command,

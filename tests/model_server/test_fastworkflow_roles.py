@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from greenroom.domains.actions import Action
-from greenroom.domains.tasks import Task
+from greenroom.domains.tasks import Action, Task
 from greenroom.model_server import RunningServer, running_server
 from greenroom.model_server.fastworkflow_commands import UNKNOWN_COMMAND
 from greenroom.model_server.fastworkflow_roles import UNFINISHED

@@ -6,8 +6,7 @@ import orjson
 import pytest
 from jsonschema import Draft202012Validator
 
-from greenroom.domains.actions import STOP
-from greenroom.domains.tasks import Task
+from greenroom.domains.tasks import STOP, Task
 from greenroom.model_server import RunningServer, running_server
 from greenroom.model_server.plans import GO_AHEAD
 from greenroom.model_server.roles import GREETING

@@ -135,7 +135,15 @@ def test_a_conversation_is_copied(page: Page, report: RunReport) -> None:
     failed = open_failed(page, report)
     page.get_by_test_id("conversation-copy").click()
     expect(page.get_by_test_id("conversation-copy")).to_have_text("Copied")
-    assert failed.steps[0].action.name in page.evaluate("navigator.clipboard.readText()")
+    copied = page.evaluate("navigator.clipboard.readText()")
+    for step in failed.steps:
+        said = step.observation.removesuffix("###STOP###")
+        known = (
+            [step.action.kwargs["content"]]
+            if step.action.name == "respond"
+            else [step.action.name, *re.findall(r"\w+", said)]
+        )
+        assert all(str(word) in copied for word in known)
 
 
 def test_failures_are_searched_and_the_address_keeps_the_search(

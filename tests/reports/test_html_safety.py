@@ -8,10 +8,13 @@ from collections import Counter
 from functools import cache
 from typing import Any, cast
 
+import pytest
+
 from greenroom.reports.build_run import run_report
 from greenroom.reports.html import SCRIPTS, render_html
 from greenroom.reports.report import RunData
 from greenroom.reports.report import RunReport as Report
+from greenroom.reports.sections import Text
 from tests.reports import sample
 from tests.reports.html_page import (
     Page,
@@ -128,13 +131,24 @@ def test_characters_that_no_page_has_are_replaced() -> None:
     assert "a\ufffdb\ufffdc\ufffdd\ufffde\nf\tg" in text
 
 
-def test_anchors_are_apart_and_can_be_named() -> None:
-    page = parsed(render_html(every_section(EVIL)))
-    ids = [one.attributes["id"] or "" for one in page.having("id")]
-    assert len(ids) == len(set(ids))
-    assert all(re.fullmatch(r"[a-z0-9-]+", one) for one in ids)
+OWN = {one.attributes["id"] or "" for one in parsed(render_html(evaluated())).having("id")}
+
+
+@pytest.mark.parametrize("ids", [[EVIL] * 3, ["a", "a-title", "a", "a-2"], [*OWN], ["", "€", "Ä"]])
+def test_anchors_are_apart_and_can_be_named(ids: list[str]) -> None:
+    report = evaluated()
+    text = Text(id="", title="Notes", text="said")
+    sections = [text.model_copy(update={"id": one}) for one in ids]
+    grid = report.section("cells")
+    assert grid
+    page = parsed(render_html(report.model_copy(update={"sections": [*sections, grid]})))
+    found = [one.attributes["id"] or "" for one in page.having("id")]
+    assert len(found) == len(set(found))
+    assert all(re.fullmatch(r"[a-z0-9-]+", one) for one in found)
     linked = {one.attributes["href"] for one in page.named("a")}
-    assert {f"#{one.attributes['id']}" for one in page.named("section")} <= linked
+    anchors = {f"#{one.attributes['id']}" for one in page.named("section")}
+    assert len(anchors) == len(ids) + 1
+    assert anchors <= linked
 
 
 def test_hostile_data_reaches_the_scripts_as_it_is() -> None:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.domains.actions import STOP, Action, respond
 from greenroom.domains.environment import Step
+from greenroom.domains.tasks import STOP, Action, respond
 from greenroom.users import conversation_flags, flags_of_steps
 
 FLAGS = ["ended_before_agent_acted", "repeated_itself", "stop_inside_sentence", "empty_message"]

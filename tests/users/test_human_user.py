@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 from rich.console import Console
 
-from greenroom.domains.actions import STOP
+from greenroom.domains.tasks import STOP
 from greenroom.users import UserContext
 from greenroom.users.human import HumanUser, strategy
 

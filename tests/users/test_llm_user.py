@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.domains.actions import STOP
+from greenroom.domains.tasks import STOP
 from greenroom.errors import InputError
 from greenroom.models import (
     ChatMessage,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.domains.actions import STOP, respond
 from greenroom.domains.environment import Environment
+from greenroom.domains.tasks import STOP, respond
 from greenroom.models import FakeModel, ModelUnavailable
 from greenroom.users import prompts
 from greenroom.users.react import ReactUser, spoken_part

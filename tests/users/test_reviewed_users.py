@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from greenroom.domains.actions import STOP
+from greenroom.domains.tasks import STOP
 from greenroom.models import ChatMessage, FakeModel, ModelUnavailable
 from greenroom.users import prompts
 from greenroom.users.reflection import ReflectionUser

@@ -5,7 +5,7 @@ from importlib.metadata import EntryPoint, EntryPoints
 import pytest
 
 from greenroom import registry
-from greenroom.domains.actions import STOP
+from greenroom.domains.tasks import STOP
 from greenroom.errors import InputError, UnknownName
 from greenroom.models import FakeModel
 from greenroom.users import (

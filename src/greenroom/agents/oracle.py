@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Script, Stage
-from greenroom.domains.actions import RESPOND, Action, respond
+from greenroom.domains.tasks import RESPOND, Action, respond
 
 if TYPE_CHECKING:
     from greenroom.domains.domain import Domain

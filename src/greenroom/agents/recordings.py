@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from greenroom.domains.actions import RESPOND, Action
 from greenroom.domains.packs import read_json
+from greenroom.domains.tasks import RESPOND, Action
 from greenroom.errors import DataError
 from greenroom.messages import Message
 from greenroom.trajectories import read_conversation

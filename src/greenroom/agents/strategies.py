@@ -14,10 +14,9 @@ from greenroom.options import Settings, check_settings
 from greenroom.registry import Registry, maker
 
 if TYPE_CHECKING:
-    from greenroom.domains.actions import Action
     from greenroom.domains.domain import Domain
     from greenroom.domains.environment import Environment, SimulatedUser
-    from greenroom.domains.tasks import Task
+    from greenroom.domains.tasks import Action, Task
     from greenroom.domains.tools import ToolInfo
     from greenroom.models import Model
 

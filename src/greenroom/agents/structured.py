@@ -16,7 +16,7 @@ from greenroom.agents.text_protocol import (
     describe_tools,
     named_action,
 )
-from greenroom.domains.actions import RESPOND, Action
+from greenroom.domains.tasks import RESPOND, Action
 
 if TYPE_CHECKING:
     from greenroom.domains.tools import ToolInfo

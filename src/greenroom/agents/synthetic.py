@@ -13,7 +13,7 @@ from pydantic import Field
 
 from greenroom.agents.oracle import Oracle, required_script
 from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Script, Stage
-from greenroom.domains.actions import Action
+from greenroom.domains.tasks import Action
 from greenroom.options import Settings
 
 Share = Annotated[float, Field(ge=0, le=1)]

@@ -19,7 +19,7 @@ from greenroom.agents.conversation import (
     writable,
 )
 from greenroom.agents.strategies import AgentContext, Stage
-from greenroom.domains.actions import RESPOND, Action, respond
+from greenroom.domains.tasks import RESPOND, Action, respond
 
 if TYPE_CHECKING:
     from greenroom.domains.tools import ToolInfo

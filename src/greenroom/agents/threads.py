@@ -26,7 +26,7 @@ from anyio.lowlevel import checkpoint_if_cancelled
 
 if TYPE_CHECKING:
     from greenroom.agents.strategies import Stage
-    from greenroom.domains.actions import Action
+    from greenroom.domains.tasks import Action
     from greenroom.domains.tools import ToolInfo
     from greenroom.models import Completion, Model, ModelRequest
 

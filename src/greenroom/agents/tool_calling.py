@@ -20,7 +20,7 @@ from greenroom.agents.conversation import (
     writable,
 )
 from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Stage
-from greenroom.domains.actions import Action, respond
+from greenroom.domains.tasks import Action, respond
 
 if TYPE_CHECKING:
     from greenroom.models import Completion, ModelRequest

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from pydantic import computed_field
 
@@ -22,7 +21,7 @@ from greenroom.analysis.figures import (
     without_interval,
 )
 from greenroom.analysis.latency import latency_of
-from greenroom.store import EvaluationRecord, Store, Usage
+from greenroom.store import EvaluationRecord, ResultRecord, ResultSummary, Store, Usage
 
 CONFIDENCE = 0.95
 _MOST_KINDS = 2_000
@@ -30,34 +29,6 @@ _SHOWN_ERRORS = 5
 
 ByRow = Mapping[int, list[float]]
 """The scores of each row's repeats."""
-
-
-class ScoreLike(Protocol):
-    """What is counted of a score."""
-
-    @property
-    def score(self) -> float | None: ...
-    @property
-    def passed(self) -> bool | None: ...
-    @property
-    def broken(self) -> bool: ...
-
-
-class ResultLike(Protocol):
-    """What is counted of a result: a full record has it, and so has a summary of one."""
-
-    @property
-    def row(self) -> int: ...
-    @property
-    def has_result(self) -> bool: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def usage(self) -> Mapping[str, Usage]: ...
-    @property
-    def error(self) -> str | None: ...
-    @property
-    def scores(self) -> Mapping[str, ScoreLike]: ...
 
 
 class EvaluatorFigures(Figures):
@@ -166,7 +137,7 @@ def measure_evaluation(store: Store, evaluation: EvaluationRecord) -> Evaluation
 
 
 def measure_results(
-    summaries: Iterable[ResultLike],
+    summaries: Iterable[ResultRecord | ResultSummary],
     *,
     evaluators: Mapping[str, str],
     planned: int,
@@ -252,7 +223,7 @@ class _Count:
     errors: Counter[str] = field(default_factory=Counter[str])
     purses: dict[str, _Purse] = field(default_factory=lambda: defaultdict[str, _Purse](_Purse))
 
-    def add(self, summary: ResultLike) -> None:
+    def add(self, summary: ResultRecord | ResultSummary) -> None:
         self.spend(summary.usage, is_result=summary.has_result)
         if not summary.has_result:
             self.errors[summary.error or "unknown"] += 1

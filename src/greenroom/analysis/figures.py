@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from greenroom.store.outcomes import FailureKind
+
 ErrorConvention = Literal["errors_excluded", "errors_as_failures"]
 """What becomes of episodes without a result: left out, or counted as failures."""
 
@@ -57,6 +59,7 @@ class Latency(Figures):
         }
 
 
+RUN_NAMES = ("reward", "overall", "coverage", "errors", "cost")
 LATENCY_NAMES = ("latency_p50", "latency_p90", "latency_p95", "latency_p99", "latency_mean")
 
 
@@ -105,6 +108,11 @@ class TaskFigures(Figures):
     instruction: str = ""
 
 
+def run_figure_names(num_trials: int) -> list[str]:
+    """The names that gates of a run may use."""
+    return [*(f"pass^{k}" for k in range(1, num_trials + 1)), *RUN_NAMES, *LATENCY_NAMES]
+
+
 class RunMetrics(Figures):
     """Everything that is counted and estimated of a run."""
 
@@ -148,22 +156,6 @@ class RunMetrics(Figures):
     def main(self) -> ConventionMetrics:
         """The figures with errors left out: what the agent did."""
         return self.conventions["errors_excluded"]
-
-
-FailureKind = Literal[
-    "wrong_tool",
-    "wrong_arguments",
-    "missing_write",
-    "extra_write",
-    "outputs_missing",
-    "max_steps",
-    "max_time",
-    "model_limit",
-    "invalid_action",
-    "user_ended_early",
-    "infrastructure",
-    "other",
-]
 
 
 class Diagnosis(Figures):

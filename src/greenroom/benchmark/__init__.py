@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
-from greenroom.benchmark.config import RunConfig, check_config
-from greenroom.benchmark.conformance import ConformanceReport, Mismatch, check_conformance
-from greenroom.benchmark.context import RunContext, prepare_run
-from greenroom.benchmark.episode import Episode, play_episode
-from greenroom.benchmark.recording import episode_record
-from greenroom.benchmark.replay import ReplayedEpisode, replay_recordings
-from greenroom.benchmark.runner import play_run, reopen_run, start_run
+from typing import TYPE_CHECKING
+
+from greenroom.util.imports import later
+
+if TYPE_CHECKING:
+    from greenroom.benchmark.config import RunConfig, check_config
+    from greenroom.benchmark.conformance import ConformanceReport, Mismatch, check_conformance
+    from greenroom.benchmark.context import RunContext, prepare_run
+    from greenroom.benchmark.episode import Episode, play_episode
+    from greenroom.benchmark.recording import episode_record
+    from greenroom.benchmark.replay import ReplayedEpisode, replay_recordings
+    from greenroom.benchmark.runner import play_run, reopen_run, start_run
+
+# Reading the options of a run needs none of the rest.
+__getattr__ = later(
+    __name__,
+    {
+        "RunConfig": "config",
+        "check_config": "config",
+        "ConformanceReport": "conformance",
+        "Mismatch": "conformance",
+        "check_conformance": "conformance",
+        "RunContext": "context",
+        "prepare_run": "context",
+        "Episode": "episode",
+        "play_episode": "episode",
+        "episode_record": "recording",
+        "ReplayedEpisode": "replay",
+        "replay_recordings": "replay",
+        "play_run": "runner",
+        "reopen_run": "runner",
+        "start_run": "runner",
+    },
+)
 
 __all__ = [
     "ConformanceReport",

@@ -12,10 +12,10 @@ import anyio
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from greenroom.domains.actions import Action
 from greenroom.domains.domain import load_domain
 from greenroom.domains.environment import Environment
 from greenroom.domains.packs import read_text
+from greenroom.domains.tasks import Action
 from greenroom.errors import DataError
 from greenroom.users import ScriptedUser
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from greenroom.benchmark.episode import Episode
-from greenroom.domains.actions import RESPOND, Action
 from greenroom.domains.diff import ABSENT, FieldDifference
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Step
 from greenroom.domains.reward import Reward
-from greenroom.domains.tasks import Task
+from greenroom.domains.tasks import RESPOND, Action, Task
 from greenroom.domains.tools import Toolset
 from greenroom.store import (
     ActionRecord,

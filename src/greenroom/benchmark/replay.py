@@ -10,8 +10,8 @@ import anyio
 
 from greenroom.agents import Stage
 from greenroom.agents.replay import Replay, recorded_user
-from greenroom.domains.actions import RESPOND
 from greenroom.domains.environment import Environment
+from greenroom.domains.tasks import RESPOND
 
 if TYPE_CHECKING:
     from greenroom.agents.recordings import RecordedEpisode

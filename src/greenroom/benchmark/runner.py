@@ -10,11 +10,13 @@ from typing import Any
 from uuid import uuid4
 
 from greenroom._version import __version__
+from greenroom.analysis.figures import run_figure_names
+from greenroom.analysis.gates import parse_gates
 from greenroom.benchmark.config import RunConfig, check_config
 from greenroom.benchmark.context import RunContext, prepare_run
 from greenroom.benchmark.episode import play_episode
 from greenroom.benchmark.recording import episode_record
-from greenroom.domains.official import is_official
+from greenroom.domains.domain import is_official
 from greenroom.errors import InputError
 from greenroom.models import Ledger
 from greenroom.store import CellKey, EpisodeRecord, RunRecord, Store, Usage
@@ -45,6 +47,7 @@ def start_run(
     """Keep a new run in the store, ready to be played. Bad input keeps nothing."""
     context = prepare_run(config)
     config, domain = context.config, context.domain
+    parse_gates(config.gates, run_figure_names(config.num_trials))
     _ = domain.pack.base  # the data loads, or fails to, before the run exists
     run = RunRecord(
         id=uuid4().hex[:12],

@@ -23,8 +23,8 @@ from anyio.abc import TaskGroup
 
 from greenroom.agents import Stage
 from greenroom.benchmark.context import RunContext
-from greenroom.domains.actions import RESPOND, Action
 from greenroom.domains.environment import Environment
+from greenroom.domains.tasks import RESPOND, Action
 from greenroom.errors import InputError, redacted
 from greenroom.messages import text_of
 from greenroom.models.purses import Ledger

@@ -22,8 +22,8 @@ DEBUG_VARIABLE = "GREENROOM_DEBUG"
 COMMANDS: Mapping[str, str] = {
     "run": "Let an agent play tasks and report how many it solves, and how reliably.",
     "resume": "Go on with a run that was interrupted: only what has no result yet is played.",
-    "compare": "Compare runs with the first of them, task by task, and say what that proves.",
-    "errors": "Break the failures of a run down by kind, and explain each with its evidence.",
+    "compare": "Compare runs or evaluations with the first, task by task or row by row.",
+    "errors": "Break failures down by kind, and explain each with its evidence.",
     "identify": "Have a model judge the failures of a run: whose fault, and "
     "what the agent did wrong.",
     "serve": "Serve workflows over HTTP until Ctrl-C.",

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
+from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
-from greenroom.cli.reporting import FAILED, All, Format, Outcome, Output, find_jobs, show, write
+from greenroom.cli.reporting import FAILED, Format, Outcome, find_jobs, show, write
 from greenroom.errors import InputError
-
-if TYPE_CHECKING:
-    pass
+from greenroom.options import checked
 
 
 class Errors(StrEnum):
@@ -27,7 +26,9 @@ def register(app: typer.Typer) -> None:
     app.command()(compare)
 
 
+@takes(Outcome, only=("output", "all"))
 def compare(
+    fields: dict[str, Any],
     names: Annotated[
         list[str],
         typer.Argument(
@@ -47,8 +48,6 @@ def compare(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print Markdown, for a pull request.")
     ] = False,
-    output: Output = None,
-    all_: All = False,
     json: Json = False,
 ) -> None:
     """Compare runs or evaluations with the first, task by task or row by row.
@@ -67,10 +66,11 @@ def compare(
         jobs,
         convention="errors_excluded" if errors is Errors.excluded else "errors_as_failures",
     )
-    if markdown and output is None:
+    outcome = checked(Outcome, fields)
+    if markdown and outcome.output is None:
         write(report, None, Format.markdown)
     else:
-        show(report, Outcome(output=output, json=json, everything=all_))
+        show(report, outcome, json=json)
     if fail_on_regression and report.regressed:
         typer.echo(f"Worse than {jobs[0].name}: {', '.join(report.regressed)}", err=True)
         raise typer.Exit(FAILED)

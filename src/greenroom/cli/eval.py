@@ -8,8 +8,8 @@ import typer
 
 from greenroom.cli.config_options import takes
 from greenroom.cli.evaluating import run_and_report
-from greenroom.cli.options import Json
-from greenroom.cli.reporting import JUnit, Outcome
+from greenroom.cli.options import Json, JUnit
+from greenroom.cli.reporting import Outcome
 from greenroom.evaluation.config import EvaluationConfig
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def evaluate(
     config = check_evaluation_config(fields)
     store = open_store()
     evaluation, prepared = _started(store, config, name, parameters)
-    run_and_report(store, evaluation, prepared, Outcome(junit=junit, json=json))
+    run_and_report(store, evaluation, prepared, Outcome(junit=junit), json=json)
 
 
 def _started(

@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from greenroom.cli.config_options import takes
 from greenroom.cli.evaluating import run_and_report
-from greenroom.cli.options import Json
+from greenroom.cli.options import Json, JUnit
 from greenroom.cli.output import console, print_json
-from greenroom.cli.reporting import (
-    All,
-    By,
-    Failures,
-    Form,
-    Gates,
-    JUnit,
-    Outcome,
-    Output,
-    Strict,
-    Yes,
-    delete_job,
-    deliver,
-    finish,
-    print_jobs,
-    reported,
-    write,
-)
+from greenroom.cli.reporting import Outcome, deliver, list_jobs, report_commands
 from greenroom.errors import InputError
 from greenroom.evaluation.config import EvaluationConfig
+from greenroom.options import checked
 
 if TYPE_CHECKING:
-    from greenroom.store import EvaluationRecord, Store
+    from greenroom.store import EvaluationRecord, Evaluations, Store
 
 app = typer.Typer(help="List, show, resume, export and delete evaluations.", no_args_is_help=True)
 
@@ -42,46 +25,41 @@ Evaluation = Annotated[
 ]
 
 
+def _find(name: str) -> tuple[Store, Evaluations, EvaluationRecord]:
+    from greenroom.store import open_store
+
+    store = open_store()
+    return store, store.evaluations, store.evaluations.find(name)
+
+
+report_commands(app, _find, "an evaluation", "results")
+
+
 @app.command("list")
 def list_evaluations(json: Json = False) -> None:
     """List all evaluations, the newest first."""
     from greenroom.store import open_store
 
     store = open_store()
-    found = [(one, len(store.evaluations.finished(one.id))) for one in store.evaluations.all()]
-    if json:
-        print_json(
-            [
-                one.model_dump(mode="json")
-                | {"test_set": _test_set(one), "planned": one.planned, "finished": done}
-                for one, done in found
-            ]
-        )
-        return
-    if not found:
-        console().print("No evaluations yet. Try: greenroom eval WORKFLOW TESTSET -e exact_match")
-        return
-    print_jobs(
-        f"Evaluations in {store.location}",
-        ("Name", "Workflow", "Test set", "Evaluators", "Calls", "Status", "Created"),
-        [
-            (
-                one.name,
-                one.workflow,
-                _test_set(one),
-                ", ".join(str(spec["alias"]) for spec in one.evaluators),
-                f"{done}/{one.planned}",
-                one.status,
-                f"{one.created_at.astimezone():%Y-%m-%d %H:%M}",
-            )
-            for one, done in found
-        ],
-        right="Calls",
+    list_jobs(
+        store.evaluations,
+        {
+            "Workflow": lambda one: one.workflow,
+            "Test set": _test_set,
+            "Evaluators": lambda one: ", ".join(str(spec["alias"]) for spec in one.evaluators),
+        },
+        lambda one: one.model_dump(mode="json") | {"test_set": _test_set(one)},
+        title=f"Evaluations in {store.location}",
+        cells="Calls",
+        first="No evaluations yet. Try: greenroom eval WORKFLOW TESTSET -e exact_match",
+        json=json,
     )
 
 
 @app.command()
+@takes(Outcome)
 def show(
+    fields: dict[str, Any],
     evaluation: Evaluation,
     row: Annotated[
         int | None,
@@ -90,44 +68,16 @@ def show(
     repeat: Annotated[
         int | None, typer.Option("--repeat", help="Only this repeat of the row, from 1.", min=1)
     ] = None,
-    by: By = None,
-    gate: Gates = None,
-    strict: Strict = False,
-    failures: Failures = 5,
-    all_: All = False,
-    junit: JUnit = None,
-    output: Output = None,
     json: Json = False,
 ) -> None:
     """Show an evaluation: its figures; or one row: exactly what was compared with what."""
-    from greenroom.store import open_store
-
-    store = open_store()
-    record = store.evaluations.find(evaluation)
+    store, _, found = _find(evaluation)
     if row is not None:
-        _show_row(store, record, row, repeat, json=json)
-        return
-    if repeat is not None:
+        _show_row(store, found, row, repeat, json=json)
+    elif repeat is not None:
         raise InputError("--repeat goes with --row.")
-    outcome = Outcome(gate, strict or None, by or (), junit, output, json, all_, failures)
-    deliver(store, record, outcome)
-
-
-@app.command()
-def report(
-    evaluation: Evaluation,
-    output: Output = Path("report.html"),
-    by: By = None,
-    gate: Gates = None,
-    strict: Strict = False,
-    junit: JUnit = None,
-) -> None:
-    """Write an evaluation's report: by default a page that needs nothing but a browser."""
-    from greenroom.store import open_store
-
-    store = open_store()
-    outcome = Outcome(gate, strict or None, by or (), junit, output=output)
-    deliver(store, store.evaluations.find(evaluation), outcome)
+    else:
+        deliver(store, found, checked(Outcome, fields), json=json)
 
 
 @app.command()
@@ -145,56 +95,8 @@ def resume(
     from greenroom.store import open_store
 
     store = open_store()
-    record, prepared = anyio.run(lambda: reopen_evaluation(store, evaluation, fields))
-    run_and_report(store, record, prepared, Outcome(junit=junit, json=json))
-
-
-@app.command()
-def check(
-    evaluation: Evaluation,
-    gate: Gates = None,
-    strict: Strict = False,
-    junit: JUnit = None,
-    json: Json = False,
-) -> None:
-    """Hold gates against an evaluation; the exit status is 1 if one fails.
-
-    Without gates those count that it was begun with.
-    """
-    from greenroom.store import open_store
-
-    store = open_store()
-    outcome = Outcome(gates=gate, strict=strict or None, junit=junit, json=json)
-    deliver(store, store.evaluations.find(evaluation), outcome)
-
-
-@app.command()
-def export(
-    evaluation: Evaluation,
-    format: Form = None,  # noqa: A002
-    output: Output = None,
-    by: By = None,
-    gate: Gates = None,
-    strict: Strict = False,
-    junit: JUnit = None,
-) -> None:
-    """Export an evaluation: everything as JSON, results as a table, Markdown or JUnit XML."""
-    from greenroom.store import open_store
-
-    store = open_store()
-    outcome = Outcome(gate, strict or None, by or (), junit)
-    found = reported(store, store.evaluations.find(evaluation), outcome)
-    write(found, output, format)
-    finish(found)
-
-
-@app.command()
-def delete(evaluation: Evaluation, yes: Yes = False) -> None:
-    """Delete an evaluation with all its results; its test set stays."""
-    from greenroom.store import open_store
-
-    store = open_store()
-    delete_job(store.evaluations, store.evaluations.find(evaluation), "results", yes=yes)
+    record, context = anyio.run(lambda: reopen_evaluation(store, evaluation, fields))
+    run_and_report(store, record, context, Outcome(junit=junit), json=json)
 
 
 def _test_set(evaluation: EvaluationRecord) -> str:

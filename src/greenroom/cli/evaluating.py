@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 def run_and_report(
-    store: Store, evaluation: EvaluationRecord, context: EvaluationContext, outcome: Outcome
+    store: Store,
+    evaluation: EvaluationRecord,
+    context: EvaluationContext,
+    outcome: Outcome,
+    *,
+    json: bool = False,
 ) -> None:
     """Call what is left of an evaluation, then show its report, or say how to go on."""
     from greenroom.evaluation import run_evaluation
@@ -36,12 +41,13 @@ def run_and_report(
         lambda result: _score(result, alias),
         noun="calls",
         # A person who plays the user needs the terminal for themselves.
-        shown=not outcome.json and not context.interactive,
+        shown=not json and not context.interactive,
     )
-    report = reported(store, store.evaluations.find(evaluation.id), outcome)
-    show(report, outcome)
-    if not outcome.json:
-        _say_what_next(store.evaluations.find(evaluation.id))
+    evaluation = store.evaluations.find(evaluation.id)
+    report = reported(store, evaluation, outcome)
+    show(report, outcome, json=json)
+    if not json:
+        _say_what_next(evaluation)
     finish(report)
 
 

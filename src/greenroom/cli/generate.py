@@ -25,8 +25,8 @@ def generate(
     json: Json = False,
 ) -> None:
     """Make a fresh world with tasks, to measure on data that no model has seen."""
-    from greenroom.domains.generation import generate_pack
     from greenroom.domains.pack_writer import check_destination, write_pack
+    from greenroom.domains.plugins import generate_pack
 
     check_destination(output, replace=replace)
     pack = generate_pack(env, seed=seed, tasks=tasks)

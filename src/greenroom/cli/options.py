@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from greenroom.domains.domain import Domain
 
 Run = Annotated[str, typer.Argument(help="The name or id of a run.", metavar="RUN")]
+JUnit = Annotated[
+    Path | None, typer.Option("--junit", help="Write the results as JUnit XML.", metavar="FILE")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace a pack that is there already.")]
 

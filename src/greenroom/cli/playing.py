@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from greenroom.cli.output import console
+from greenroom.cli.reporting import Outcome, reported, show
 from greenroom.cli.working import Watcher, work
 
 if TYPE_CHECKING:
     from greenroom.benchmark import RunContext
+    from greenroom.reports.sections import Report
     from greenroom.store import RunRecord, Store
 
 
 def play_and_report(
-    store: Store, run: RunRecord, context: RunContext, *, json: bool = False
-) -> None:
+    store: Store, run: RunRecord, context: RunContext, outcome: Outcome, *, json: bool = False
+) -> Report:
     """Play what is left of a run, then show its report, or say how to go on."""
     from greenroom.benchmark import play_run
-    from greenroom.reports.build import build_report
     from greenroom.trials import Progress
 
     async def play(watcher: Watcher) -> None:
@@ -36,16 +36,12 @@ def play_and_report(
         # A person who plays the user needs the terminal for themselves.
         shown=not json and not context.interactive,
     )
-    report = build_report(store, store.runs.find(run.name))
-    if json:
-        from greenroom.reports.json_report import render_json
-
-        typer.echo(render_json(report))
-        return
-    from greenroom.reports.console import print_report
-
-    print_report(report, console())
-    _say_what_next(report.run)
+    run = store.runs.find(run.id)
+    report = reported(store, run, outcome)
+    show(report, outcome, json=json)
+    if not json:
+        _say_what_next(run)
+    return report
 
 
 def _say_what_next(run: RunRecord) -> None:

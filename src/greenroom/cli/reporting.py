@@ -2,63 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from pydantic import Field
 
-from greenroom.cli.output import console
+from greenroom.cli.config_options import takes
+from greenroom.cli.options import Json
+from greenroom.cli.output import console, print_json
 from greenroom.errors import InputError, UnknownName
+from greenroom.options import Config, Flag, checked
 from greenroom.util.files import write_whole
 
 if TYPE_CHECKING:
     from greenroom.reports.sections import Report
     from greenroom.store import EvaluationRecord, JobRecord, Jobs, RunRecord, Store
 
+JobT = TypeVar("JobT", bound="JobRecord")
+Find = Callable[[str], "tuple[Store, Jobs[Any, Any, Any], Any]"]
+"""Finds a run or an evaluation in the store by its name."""
+
+Name = Annotated[str, typer.Argument(help="The name or id of it.", metavar="NAME")]
 FAILED = 1
 """The exit status where a gate fails, or a run or an evaluation is worse than it was."""
 
-Gates = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--gate",
-        help="What has to hold, such as 'pass^1>=0.8'; else the exit status is 1. May be given "
-        "several times.",
-        metavar="GATE",
-    ),
-]
-Strict = Annotated[
-    bool,
-    typer.Option("--strict", help="Gates look at the plain figures, and not at intervals."),
-]
-JUnit = Annotated[
-    Path | None, typer.Option("--junit", help="Write the results as JUnit XML.", metavar="FILE")
-]
-By = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--by",
-        help="Show the figures by tag, kind or tool (runs), or by a column (evaluations). May be "
-        "given several times.",
-        metavar="WHAT",
-    ),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        help="Write a file instead; its ending says the form: .html, .md, .json, .xml, .csv, "
-        ".parquet or .jsonl.",
-        metavar="FILE",
-    ),
-]
-All = Annotated[bool, typer.Option("--all", help="Show every section and every row.")]
-Failures = Annotated[int, typer.Option("--failures", help="How many failures to explain.", min=0)]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+
+class Outcome(Config):
+    """What is wanted of a report."""
+
+    by: Annotated[list[str], Flag(metavar="WHAT")] = Field(
+        default_factory=list[str],
+        description="Show the figures by tag, kind or tool (runs), or by a column (evaluations). "
+        "May be given several times.",
+    )
+    gates: Annotated[list[str] | None, Flag(metavar="GATE")] = Field(
+        default=None,
+        description="What has to hold, such as 'pass^1>=0.8'; else the exit status is 1. May be "
+        "given several times. By default those that it was begun with.",
+    )
+    strict: bool | None = Field(
+        default=None, description="Gates look at the plain figures, and not at intervals."
+    )
+    junit: Annotated[Path | None, Flag(metavar="FILE")] = Field(
+        default=None, description="Write the results as JUnit XML."
+    )
+    output: Annotated[Path | None, Flag(also=("-o",), metavar="FILE")] = Field(
+        default=None,
+        description="Write a file instead; its ending says the form: .html, .md, .json, .xml, "
+        ".csv, .parquet or .jsonl.",
+    )
+    failures: Annotated[int, Field(ge=0)] = Field(
+        default=5, description="How many failures to explain."
+    )
+    all: bool = Field(default=False, description="Show every section and every row.")
 
 
 class Format(StrEnum):
@@ -74,32 +73,67 @@ class Format(StrEnum):
     tau_bench = "tau-bench"
 
 
-Form = Annotated[
-    Format | None,
-    typer.Option("--format", help="The form to write; by default that of the file, or JSON."),
-]
+def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None:
+    """Add `report`, `check`, `export` and `delete`: the same for runs and for evaluations."""
+
+    @takes(Outcome, without=("all", "failures"), defaults={"output": "report.html"})
+    def report(fields: dict[str, Any], name: Name) -> None:
+        _deliver(find, name, fields)
+
+    @takes(Outcome, only=("gates", "strict", "junit"))
+    def check(fields: dict[str, Any], name: Name, json: Json = False) -> None:
+        _deliver(find, name, fields, json=json)
+
+    @takes(Outcome, without=("all", "failures"))
+    def export(
+        fields: dict[str, Any],
+        name: Name,
+        format: Annotated[  # noqa: A002
+            Format | None,
+            typer.Option(
+                "--format", help="The form to write; by default that of the file, or JSON."
+            ),
+        ] = None,
+    ) -> None:
+        outcome = checked(Outcome, fields)
+        store, _, job = find(name)
+        found = reported(store, job, outcome)
+        write(found, outcome.output, format)
+        finish(found)
+
+    def delete(
+        name: Name,
+        yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    ) -> None:
+        _, jobs, job = find(name)
+        if not yes:
+            done = len(jobs.finished(job.id))
+            typer.confirm(f"Delete '{job.name}' with {done} {cells}?", abort=True)
+        jobs.delete(job)
+        typer.echo(f"Deleted {job.name}")
+
+    commands: tuple[tuple[Callable[..., None], str], ...] = (
+        (report, f"Write the report of {noun}: by default a page that needs only a browser."),
+        (check, f"Hold gates against {noun}; the exit status is 1 if one fails."),
+        (export, f"Export {noun}: everything as JSON, records as a table, or a report."),
+        (delete, f"Delete {noun} with all its {cells}."),
+    )
+    for command, summary in commands:
+        command.__doc__ = summary
+        app.command()(command)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What is wanted of a report."""
-
-    gates: Sequence[str] | None = None
-    """None: those that it was begun with."""
-    strict: bool | None = None
-    by: Sequence[str] = ()
-    junit: Path | None = None
-    output: Path | None = None
-    json: bool = False
-    everything: bool = False
-    failures: int | None = None
-    """How many failures are explained; None for a few."""
+def _deliver(find: Find, name: str, fields: dict[str, Any], *, json: bool = False) -> None:
+    store, _, job = find(name)
+    deliver(store, job, checked(Outcome, fields), json=json)
 
 
-def deliver(store: Store, job: RunRecord | EvaluationRecord, outcome: Outcome) -> None:
+def deliver(
+    store: Store, job: RunRecord | EvaluationRecord, outcome: Outcome, *, json: bool = False
+) -> None:
     """Print the report of a run or an evaluation, or write it; exit by its gates."""
     report = reported(store, job, outcome)
-    show(report, outcome)
+    show(report, outcome, json=json)
     finish(report)
 
 
@@ -114,18 +148,16 @@ def reported(store: Store, job: RunRecord | EvaluationRecord, outcome: Outcome) 
     return report
 
 
-def show(report: Report, outcome: Outcome) -> None:
+def show(report: Report, outcome: Outcome, *, json: bool = False) -> None:
     """Print a report, or write the file that is wanted."""
     if outcome.output is not None:
         write(report, outcome.output)
-    elif outcome.json:
+    elif json:
         write(report, None, Format.json)
     else:
         from greenroom.reports.console import print_report
 
-        print_report(
-            report, console(), everything=outcome.everything, max_failures=outcome.failures
-        )
+        print_report(report, console(), everything=outcome.all, max_failures=outcome.failures)
 
 
 def write(report: Report, output: Path | None, form: Format | None = None) -> None:
@@ -151,30 +183,38 @@ def finish(report: Report) -> None:
         raise typer.Exit(FAILED)
 
 
-def print_jobs(
-    title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], right: str
+def list_jobs(
+    jobs: Jobs[JobT, Any, Any],
+    columns: Mapping[str, Callable[[JobT], str]],
+    facts: Callable[[JobT], dict[str, Any]],
+    *,
+    title: str,
+    cells: str,
+    first: str,
+    json: bool,
 ) -> None:
-    """A table of runs or evaluations; texts are never read as markup."""
+    """List runs or evaluations; texts are never read as markup. `first` says how to get one."""
+    rows = [(job, len(jobs.finished(job.id))) for job in jobs.all()]
+    if json:
+        print_json([facts(job) | {"finished": n, "planned": job.planned} for job, n in rows])
+        return
+    if not rows:
+        console().print(first)
+        return
     from rich.table import Table
     from rich.text import Text
 
     from greenroom.reports.texts import one_line
 
     table = Table(title=Text(one_line(title)), title_justify="left")
-    for heading in headings:
-        table.add_column(heading, justify="right" if heading == right else "left")
-    for row in rows:
-        table.add_row(*(Text(one_line(cell)) for cell in row))
+    for heading in ("Name", *columns, cells, "Status", "Created"):
+        table.add_column(heading, justify="right" if heading == cells else "left")
+    for job, finished in rows:
+        texts = [job.name, *(column(job) for column in columns.values())]
+        texts += [f"{finished}/{job.planned}", job.status]
+        texts.append(f"{job.created_at.astimezone():%Y-%m-%d %H:%M}")
+        table.add_row(*(Text(one_line(text)) for text in texts))
     console().print(table)
-
-
-def delete_job(jobs: Jobs[Any, Any, Any], job: JobRecord, noun: str, *, yes: bool) -> None:
-    """Delete a run or an evaluation, after asking."""
-    if not yes:
-        done = len(jobs.finished(job.id))
-        typer.confirm(f"Delete '{job.name}' with {done} {noun}?", abort=True)
-    jobs.delete(job)
-    typer.echo(f"Deleted {job.name}")
 
 
 def find_jobs(

@@ -8,8 +8,9 @@ import typer
 
 from greenroom.benchmark.config import RunConfig
 from greenroom.cli.config_options import AgentCommand, takes
-from greenroom.cli.options import Json, Run
+from greenroom.cli.options import Json, JUnit, Run
 from greenroom.cli.playing import play_and_report
+from greenroom.cli.reporting import Outcome, finish
 
 
 def register(app: typer.Typer) -> None:
@@ -18,7 +19,7 @@ def register(app: typer.Typer) -> None:
     app.command()(resume)
 
 
-@takes(RunConfig, without=("gates", "strict"))
+@takes(RunConfig)
 def run(
     fields: dict[str, Any],
     clear_cache: Annotated[
@@ -27,6 +28,7 @@ def run(
             "--clear-cache", help="Forget all kept answers first.", metavar="[true|false]"
         ),
     ] = "false",
+    junit: JUnit = None,
     name: Annotated[
         str | None, typer.Option("--name", help="A name for the run; one is made up otherwise.")
     ] = None,
@@ -45,15 +47,15 @@ def run(
         clear_answers()
     store = open_store()
     record, prepared = start_run(store, config, name=name)
-    play_and_report(store, record, prepared, json=json)
+    finish(play_and_report(store, record, prepared, Outcome(junit=junit), json=json))
 
 
 @takes(RunConfig, on_resume=True)
-def resume(fields: dict[str, Any], run: Run, json: Json = False) -> None:
+def resume(fields: dict[str, Any], run: Run, junit: JUnit = None, json: Json = False) -> None:
     """Go on with a run that was interrupted: only what has no result yet is played."""
     from greenroom.benchmark import reopen_run
     from greenroom.store import open_store
 
     store = open_store()
     record, prepared = reopen_run(store, run, fields)
-    play_and_report(store, record, prepared, json=json)
+    finish(play_and_report(store, record, prepared, Outcome(junit=junit), json=json))

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json, Run
-from greenroom.cli.output import console, print_json
-from greenroom.cli.reporting import (
-    All,
-    By,
-    Failures,
-    Form,
-    Gates,
-    JUnit,
-    Outcome,
-    Output,
-    Strict,
-    Yes,
-    delete_job,
-    deliver,
-    finish,
-    print_jobs,
-    reported,
-    write,
-)
+from greenroom.cli.reporting import Outcome, deliver, list_jobs, report_commands
 from greenroom.cli.watch import watch
+from greenroom.options import checked
+
+if TYPE_CHECKING:
+    from greenroom.store import RunRecord, Runs, Store
 
 app = typer.Typer(help="List, show, export and delete runs.", no_args_is_help=True)
 
 
+def _find(name: str) -> tuple[Store, Runs, RunRecord]:
+    from greenroom.store import open_store
+
+    store = open_store()
+    return store, store.runs, store.runs.find(name)
+
+
 app.command()(watch)
+report_commands(app, _find, "a run", "episodes")
 
 
 @app.command("list")
@@ -40,100 +35,24 @@ def list_runs(json: Json = False) -> None:
     from greenroom.store import open_store
 
     store = open_store()
-    rows = [(run, len(store.runs.finished(run.id))) for run in store.runs.all()]
-    if json:
-        print_json(
-            [
-                run.model_dump(mode="json", exclude={"policy", "task_indices"})
-                | {"finished": finished, "planned": run.planned}
-                for run, finished in rows
-            ]
-        )
-        return
-    if not rows:
-        console().print("No runs yet. Try: greenroom run --agent-strategy synthetic --num-trials 4")
-        return
-    print_jobs(
-        f"Runs in {store.location}",
-        ("Name", "Agent", "Env", "Split", "Episodes", "Status", "Created"),
-        [
-            (
-                run.name,
-                run.agent_strategy,
-                run.env,
-                run.task_split,
-                f"{finished}/{run.planned}",
-                run.status,
-                f"{run.created_at.astimezone():%Y-%m-%d %H:%M}",
-            )
-            for run, finished in rows
-        ],
-        right="Episodes",
+    list_jobs(
+        store.runs,
+        {
+            "Agent": lambda run: run.agent_strategy,
+            "Env": lambda run: run.env,
+            "Split": lambda run: run.task_split,
+        },
+        lambda run: run.model_dump(mode="json", exclude={"policy", "task_indices"}),
+        title=f"Runs in {store.location}",
+        cells="Episodes",
+        first="No runs yet. Try: greenroom run --agent-strategy synthetic --num-trials 4",
+        json=json,
     )
 
 
 @app.command()
-def show(
-    run: Run,
-    by: By = None,
-    gate: Gates = None,
-    strict: Strict = False,
-    failures: Failures = 5,
-    all_: All = False,
-    junit: JUnit = None,
-    output: Output = None,
-    json: Json = False,
-) -> None:
+@takes(Outcome)
+def show(fields: dict[str, Any], run: Run, json: Json = False) -> None:
     """Show a run: its figures, tasks and failures; hold gates against it."""
-    from greenroom.store import open_store
-
-    store = open_store()
-    outcome = Outcome(gate, strict or None, by or (), junit, output, json, all_, failures)
-    deliver(store, store.runs.find(run), outcome)
-
-
-@app.command()
-def report(
-    run: Run,
-    output: Output = Path("report.html"),
-    by: By = None,
-    gate: Gates = None,
-    strict: Strict = False,
-    junit: JUnit = None,
-) -> None:
-    """Write a run's report: by default a page that needs nothing but a browser."""
-    from greenroom.store import open_store
-
-    store = open_store()
-    deliver(
-        store, store.runs.find(run), Outcome(gate, strict or None, by or (), junit, output=output)
-    )
-
-
-@app.command()
-def export(
-    run: Run,
-    format: Form = None,  # noqa: A002
-    output: Output = None,
-    by: By = None,
-    gate: Gates = None,
-    strict: Strict = False,
-    junit: JUnit = None,
-) -> None:
-    """Export a run: everything as JSON, records as a table, Markdown, Tau Bench's result file."""
-    from greenroom.store import open_store
-
-    store = open_store()
-    outcome = Outcome(gate, strict or None, by or (), junit)
-    found = reported(store, store.runs.find(run), outcome)
-    write(found, output, format)
-    finish(found)
-
-
-@app.command()
-def delete(run: Run, yes: Yes = False) -> None:
-    """Delete a run with all of its episodes."""
-    from greenroom.store import open_store
-
-    store = open_store()
-    delete_job(store.runs, store.runs.find(run), "episodes", yes=yes)
+    store, _, found = _find(run)
+    deliver(store, found, checked(Outcome, fields), json=json)

@@ -43,7 +43,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "agent are flags, too.",
         allow_abbrev=False,
     )
-    options = [one for one in options_of(RunConfig) if one.field not in ("gates", "strict")]
+    options = options_of(RunConfig)
     add_arguments(parser, options, defaults=DEFAULTS)
     parser.add_argument("--log-dir", default="results", help="Where the result file is written.")
     parser.add_argument(
@@ -60,6 +60,7 @@ def play(flags: argparse.Namespace) -> None:
     from greenroom.agents import find_strategy
     from greenroom.benchmark import check_config, start_run
     from greenroom.cli.playing import play_and_report
+    from greenroom.cli.reporting import FAILED, Outcome
     from greenroom.models.cache import clear_answers
     from greenroom.reports.tau_bench import result_file_name, tau_bench_rows, write_tau_bench
     from greenroom.store import open_store
@@ -74,7 +75,9 @@ def play(flags: argparse.Namespace) -> None:
         fields |= {"user_model": None, "user_strategy": "scripted"}
     store = open_store()
     run, prepared = start_run(store, check_config(fields))
-    play_and_report(store, run, prepared)
+    report = play_and_report(store, run, prepared, Outcome())
     path = log_dir / result_file_name(run)
     write_tau_bench(path, tau_bench_rows(run, store.runs.results(run.id)))
     sys.stdout.write(f"Results saved to {path}\n")
+    if not report.holds:
+        sys.exit(FAILED)

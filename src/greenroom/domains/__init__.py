@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from greenroom.domains.actions import RESPOND, STOP, Action, respond
 from greenroom.domains.diff import ABSENT, FieldDifference
 from greenroom.domains.domain import Domain, GroundTruth, load_domain
 from greenroom.domains.environment import Environment, SimulatedUser, Step
@@ -10,7 +9,7 @@ from greenroom.domains.pack_writer import pack_in_memory, write_pack
 from greenroom.domains.packs import Pack, PackInfo, load_pack
 from greenroom.domains.plugins import DomainPlugin, domain_names
 from greenroom.domains.reward import Reward
-from greenroom.domains.tasks import Task
+from greenroom.domains.tasks import RESPOND, STOP, Action, Task, respond
 from greenroom.domains.tools import Refused, Tool, Toolset
 from greenroom.domains.validation import TaskProblem, validate_tasks
 from greenroom.domains.world import Base, Record, Table, World

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Absent:
-    """Stands for a field or record that is not there."""
+    """Stands for a missing field or record."""
 
     def __repr__(self) -> str:
         return "absent"
@@ -26,7 +26,7 @@ ABSENT: Final = Absent()
 
 @dataclass(frozen=True, slots=True)
 class FieldDifference:
-    """One field that is not what the ground truth leaves behind."""
+    """One field that differs from the ground truth's result."""
 
     table: str
     record: str
@@ -49,7 +49,7 @@ class FieldDifference:
 def record_differences(
     place: RecordKey, expected: Record | None, actual: Record | None
 ) -> list[FieldDifference]:
-    """What differs between the record as expected and as found; None means that it is absent."""
+    """The differences between the expected and the actual record; None stands for no record."""
     before = ABSENT if expected is None else expected
     after = ABSENT if actual is None else actual
     return [

@@ -1,13 +1,13 @@
-"""One episode's world as its agent meets it: reset, step until it is over, then the reward."""
+"""The environment of an episode: reset, step until it is over, then read the reward."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from greenroom.domains.actions import RESPOND, STOP, Action
 from greenroom.domains.packs import DEFAULT_SPLIT
 from greenroom.domains.reward import Reward, score
+from greenroom.domains.tasks import RESPOND, STOP, Action
 from greenroom.domains.world import World
 from greenroom.errors import EpisodeOver
 
@@ -19,10 +19,10 @@ MAX_STEPS = 30
 
 
 class SimulatedUser(Protocol):
-    """Who the agent talks to."""
+    """The user that the agent talks to."""
 
     async def open(self, instruction: str) -> str:
-        """Begin a new conversation about the instruction: the user's first message."""
+        """Begin a conversation about the instruction; return the user's first message."""
         ...
 
     async def reply(self, content: str) -> str:
@@ -40,15 +40,14 @@ class Step:
     """Who answered: "user", or the name of the tool."""
     done: bool
     invalid: str | None = None
-    """Why the action was not a valid one, if so: an unknown tool, arguments that do not fit."""
+    """Why the action was invalid, if it was: an unknown tool or unfit arguments."""
 
 
 class Environment:
     """A domain with a simulated user, for one episode at a time.
 
-    `step` never raises for what an agent does wrong: the observation says it, as in Tau Bench. When
-    the episode is done, `reward` holds its score; an episode that runs out of steps has none and
-    counts as 0.
+    `step` reports an agent's mistakes in the observation, as Tau Bench does. When the episode is
+    done, `reward` holds its score; an episode that runs out of steps has none and counts as 0.
     """
 
     def __init__(
@@ -77,7 +76,7 @@ class Environment:
         return self.done or len(self.steps) >= self.max_steps
 
     async def reset(self, task_index: int) -> str:
-        """Begin an episode of a task: the user's first message."""
+        """Begin an episode of a task; return the user's first message."""
         self.task = self.domain.task(task_index, self.split)
         self.task_index = task_index
         self.world = World(self.domain.pack.base)
@@ -88,12 +87,12 @@ class Environment:
         return self.opening
 
     async def step(self, action: Action) -> Step:
-        """Do what the agent wants done."""
+        """Carry out one action of the agent."""
         if self.task is None:
             raise EpisodeOver("Reset the environment before its first step.")
         if self.over:
-            why = "it is done" if self.done else f"its {self.max_steps} steps are used up"
-            raise EpisodeOver(f"The episode of task {self.task_index} is over: {why}.")
+            reason = "it is done" if self.done else f"its {self.max_steps} steps are used up"
+            raise EpisodeOver(f"The episode of task {self.task_index} is over: {reason}.")
         tool = self.domain.tools.get(action.name)
         if action.name == RESPOND:
             step = await self._respond(action)

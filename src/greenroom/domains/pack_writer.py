@@ -1,4 +1,4 @@
-"""Writing packs: a directory appears whole or not at all."""
+"""Write packs; a directory appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def pack_in_memory(
     policy: str,
     rules: Sequence[str] = (),
 ) -> Pack:
-    """A pack of data that is at hand already."""
+    """A pack of data in memory."""
     return Pack(
         info=info,
         domain=domain,
@@ -41,8 +41,8 @@ def pack_in_memory(
 def write_pack(directory: Path, packs: Sequence[Pack], *, replace: bool = False) -> None:
     """Write packs of one source as a pack directory, a folder per domain.
 
-    Everything is written beside its destination first and moved there at the end. A directory that
-    exists already is only replaced when asked to, and only if it is empty or a pack itself.
+    The files are written to a temporary directory and moved to the destination at the end. An
+    existing directory is replaced only with `replace`, and only if it is empty or a pack.
     """
     check_destination(directory, replace=replace)
     try:
@@ -78,7 +78,7 @@ def check_destination(directory: Path, *, replace: bool = False) -> None:
     if not any(directory.iterdir()):
         return
     if not (directory / "pack.json").exists():
-        raise InputError(f"{directory} is not empty and no pack: name another directory.")
+        raise InputError(f"{directory} is not empty and not a pack: name another directory.")
     if not replace:
         raise InputError(f"{directory} holds a pack already: name another, or pass --replace.")
 

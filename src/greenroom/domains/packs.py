@@ -1,11 +1,11 @@
-"""Packs: the data of a domain, wherever it comes from.
+"""Packs: the data of a domain.
 
-A pack directory holds one folder per domain, as the official Tau Bench data is laid out here:
+A pack directory holds one folder per domain:
 
     pack.json                       name, version, source, licence (optional)
     retail/db/{table}.json          records by id
     retail/tasks/{split}.json       a list of tasks
-    retail/policy.md                what the agent has to go by
+    retail/policy.md                the policy for agents
     retail/tools.json               tool descriptions (optional: the domain has its own)
     retail/rules.json               a list of rules (optional)
 """
@@ -31,7 +31,7 @@ DEFAULT_SPLIT = "test"
 
 
 class PackInfo(BaseModel):
-    """Where a pack comes from: shown with every result that was measured on it."""
+    """The source of a pack, shown with every result measured on it."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -44,7 +44,7 @@ class PackInfo(BaseModel):
 
 @dataclass(frozen=True)
 class Pack:
-    """The data of one domain; tables, tasks and texts are loaded when they are first asked for."""
+    """The data of one domain; tables and tasks load on first use."""
 
     info: PackInfo
     domain: str
@@ -73,7 +73,7 @@ class Pack:
 
 
 def load_pack(directory: Path, domain: str) -> Pack:
-    """The pack of a domain in a directory. Everything that tools will rely on is checked here."""
+    """The pack of a domain in a directory; raise DataError if a required file is missing."""
     root = directory / domain
     if not _is_directory(directory):
         raise DataError(f"{directory} is not a directory: --data takes the directory of a pack.")
@@ -89,7 +89,9 @@ def load_pack(directory: Path, domain: str) -> Pack:
     return Pack(
         info=_pack_info(directory, [*tables.values(), *tasks.values()]),
         domain=domain,
-        load_tables=lambda: {name: _read_table(path) for name, path in tables.items()},
+        load_tables=lambda: {
+            name: check_table(read_json(path, dict), str(path)) for name, path in tables.items()
+        },
         load_tasks=lambda split: parse_tasks(read_json(tasks[split], list), tasks[split]),
         splits=tuple(tasks),
         policy=read_text(root / "policy.md"),
@@ -99,7 +101,7 @@ def load_pack(directory: Path, domain: str) -> Pack:
 
 
 def read_json(path: Path, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
-    """A JSON file's content; a broken one is reported with the place where it breaks."""
+    """A JSON file's content; an error names the place of broken JSON."""
     try:
         value: Any = orjson.loads(_read_bytes(path))
     except orjson.JSONDecodeError as error:
@@ -120,11 +122,14 @@ def read_text(path: Path) -> str:
         raise DataError(f"{path} is not UTF-8 text: {error.reason}.") from error
 
 
-def _read_table(path: Path) -> Mapping[str, Record]:
-    table: dict[str, Any] = read_json(path, dict)
+def check_table(value: Any, place: str) -> dict[str, Record]:
+    """A table: an object of records by id; raise DataError for anything else."""
+    if not isinstance(value, dict):
+        raise DataError(f"{place} should hold records by id, but holds {type(value).__name__}.")
+    table = cast("dict[str, Any]", value)
     for key, record in table.items():
         if not isinstance(record, dict):
-            raise DataError(f"{path}: record '{key}' should be an object, but is {record!r:.40}.")
+            raise DataError(f"{place}: record '{key}' should be an object, but is {record!r:.40}.")
     return table
 
 
@@ -164,7 +169,7 @@ def _pack_info(directory: Path, files: list[Path]) -> PackInfo:
         except ValidationError as error:
             first = error.errors()[0]
             raise DataError(f"{path}: {first['loc'][0]}: {first['msg']}.") from error
-    # No word about itself: its content is its version.
+    # Without a pack.json, the digest of the content is the version.
     digest = sha256()
     for file in sorted(files):
         digest.update(_read_bytes(file))

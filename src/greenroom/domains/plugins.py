@@ -1,4 +1,4 @@
-"""Which domains there are: those that ship and those that others bring by entry point."""
+"""The installed domains, found by entry point."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from greenroom.domains.packs import Pack, load_pack
-from greenroom.errors import DataError
+from greenroom.errors import DataError, UnknownName
 from greenroom.options import Settings, check_settings
 from greenroom.registry import Registry
 from greenroom.util.caches import pulled_pack
@@ -30,6 +30,8 @@ class DomainPlugin:
     tools: Toolset
     builtin_pack: Callable[..., Pack] | None = None
     """Makes the data that it ships with; it gets the settings if the domain declares any."""
+    generate: Callable[[int, int], Pack] | None = None
+    """Makes fresh data from a seed and a number of tasks."""
     settings: type[BaseModel] = Settings
     """The settings that the domain takes."""
 
@@ -55,6 +57,15 @@ def name_of_plugin(plugin: DomainPlugin | str) -> str:
 def find_plugin(name: str) -> DomainPlugin:
     """The domain of that name, or the one that `file.py:name` or `module:name` means."""
     return _REGISTRY.load(name)
+
+
+def generate_pack(domain: str, *, seed: int, tasks: int) -> Pack:
+    """Fresh data with that many tasks; a pure function of its arguments."""
+    generate = find_plugin(domain).generate
+    if generate is None:
+        known = [name for name in domain_names() if find_plugin(name).generate]
+        raise UnknownName("env to generate", domain, known)
+    return generate(seed, tasks)
 
 
 def find_pack(

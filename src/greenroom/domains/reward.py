@@ -1,4 +1,4 @@
-"""The score of an episode: Tau Bench's reward, with all of its parts."""
+"""The score of an episode: Tau Bench's reward and its parts."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reward:
-    """Whether the database ended as it should, and whether the user heard what they should."""
+    """Whether the database is as the ground truth leaves it, and the outputs were said."""
 
     world: World
     truth: GroundTruth
     database: bool
-    """The database ended as the ground truth leaves it."""
+    """The database equals the ground truth's."""
     outputs: dict[str, bool]
-    """Each required output, and whether it occurs anywhere in what was said: the official check."""
+    """Each required output, and whether the agent's messages contain it: the official check."""
     strict_outputs: dict[str, bool]
-    """The same by whole words and numbers, so that "10" is not found in "1000"."""
+    """The same for whole words and numbers: "1000" does not contain "10"."""
 
     @property
     def value(self) -> float:
@@ -42,7 +42,7 @@ class Reward:
 
     @cached_property
     def differences(self) -> list[FieldDifference]:
-        """Field by field, what is not as the ground truth leaves it."""
+        """The fields that differ from the ground truth's database."""
         expected, actual = self.truth.changes, self.world.changes()
         return [
             difference
@@ -66,12 +66,12 @@ class Reward:
 
 
 def score(task: Task, truth: GroundTruth, world: World, said: Sequence[str]) -> Reward:
-    """Score an episode that has ended: its world and what the agent said to the user."""
+    """Score a finished episode from its world and the agent's messages to the user."""
     texts = [text.lower().replace(",", "") for text in said] if task.outputs else []
     return Reward(
         world=world,
         truth=truth,
-        database=truth.holds_in(world),
+        database=truth.matches(world),
         outputs={output: _occurs(output, texts) for output in task.outputs},
         strict_outputs={output: _occurs_whole(output, texts) for output in task.outputs},
     )

@@ -1,4 +1,4 @@
-"""Tasks: what the user wants, what has to be done about it, and which of them to play."""
+"""Tasks with their ground-truth actions, and the selection of tasks to play."""
 
 from __future__ import annotations
 
@@ -18,16 +18,32 @@ from pydantic import (
     ValidationError,
 )
 
-from greenroom.domains.actions import Action
 from greenroom.errors import DataError, InputError
+from greenroom.trajectories import RESPOND, STOP
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
+Arguments = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A tool's name with its arguments, or `respond` with a text for the user."""
+
+    name: str
+    kwargs: Arguments = field(default_factory=dict[str, Any])
+
+
+def respond(content: str) -> Action:
+    """The action that says `content` to the user."""
+    return Action(RESPOND, {"content": content})
+
+
 @dataclass(frozen=True)
 class Task:
-    """An instruction for the user, ground-truth actions, and outputs that the user has to hear."""
+    """An instruction for the user, ground-truth actions, and outputs that the agent must say."""
 
     instruction: str
     actions: tuple[Action, ...] = ()
@@ -35,17 +51,17 @@ class Task:
     user_id: str = ""
     annotator: str | None = None
     id: str | None = None
-    """The task's name where it comes from, if it has one there."""
+    """The task's id in its source, if it has one."""
     unscored: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-    """Criteria of the source that are not scored here, by kind."""
+    """Criteria of the source that Greenroom does not score, by kind."""
 
     @cached_property
     def unscored_count(self) -> int:
-        """How many criteria of the source are not scored here."""
+        """How many criteria of the source Greenroom does not score."""
         return sum(len(criteria) for criteria in self.unscored.values())
 
     def to_json(self) -> dict[str, Any]:
-        """The task as pack files keep it."""
+        """The task as pack files store it."""
         record: dict[str, Any] = {
             "user_id": self.user_id,
             "instruction": self.instruction,
@@ -79,7 +95,7 @@ _Text = Annotated[str, BeforeValidator(_text)]
 class _TaskRecord(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
-    # An instruction may be missing here: `tasks validate` reports it with every other problem.
+    # `tasks validate` reports a missing instruction together with every other problem.
     instruction: str = ""
     actions: list[_ActionRecord] = Field(default_factory=list[_ActionRecord])
     outputs: list[_Text] = Field(default_factory=list[str])
@@ -93,7 +109,7 @@ _task_records = TypeAdapter(list[_TaskRecord])
 
 
 def parse_tasks(records: Any, source: Path | str) -> tuple[Task, ...]:
-    """Tasks from the JSON of a task file, older spellings included."""
+    """Parse the JSON of a task file, older spellings included."""
     try:
         parsed = _task_records.validate_python(records)
     except ValidationError as error:
@@ -122,7 +138,7 @@ def select_tasks(
     end_index: int = -1,
     shuffle_seed: int | None = None,
 ) -> list[int]:
-    """Indices of the tasks to play: the ids asked for, or a range of all; -1 as end means all.
+    """Indices of the tasks to play: the given ids, or a range; -1 as the end means all.
 
     >>> select_tasks(5, start_index=1, end_index=4)
     [1, 2, 3]
@@ -147,3 +163,15 @@ def select_tasks(
     if shuffle_seed is not None:
         random.Random(shuffle_seed).shuffle(chosen)  # noqa: S311
     return chosen
+
+
+__all__ = [
+    "RESPOND",
+    "STOP",
+    "Action",
+    "Arguments",
+    "Task",
+    "parse_tasks",
+    "respond",
+    "select_tasks",
+]

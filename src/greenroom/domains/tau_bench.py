@@ -1,11 +1,11 @@
-"""Tau Bench's own face over our environment: agents written for it run here unchanged.
+"""Tau Bench's `Env` interface: agents written for Tau Bench run here unchanged.
 
     env = Env(load_domain("retail"), user=ScriptedUser(), task_index=0)
     response = env.reset(task_index=3)
     response = env.step(Action(name="think", kwargs={"thought": "..."}))
 
-`step` blocks. It may be called from any plain thread; the asynchronous work behind it runs on one
-event loop in a thread of its own, shared by all environments.
+`step` blocks and may be called from any thread. All environments share one event loop in a thread
+of its own for the asynchronous work.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, cast
 from anyio.from_thread import BlockingPortalProvider
 from pydantic import BaseModel, ConfigDict
 
-from greenroom.domains.actions import Action
 from greenroom.domains.environment import Environment
 from greenroom.domains.packs import DEFAULT_SPLIT
+from greenroom.domains.tasks import Action
 from greenroom.errors import InputError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class RewardOutputInfo(BaseModel):
 
 
 class RewardResult(BaseModel):
-    """A reward with the part that Tau Bench keeps of it, and both parts beside it."""
+    """A reward with the part that Tau Bench reports, and all parts."""
 
     reward: float
     info: RewardOutputInfo | RewardActionInfo
@@ -74,7 +74,7 @@ class RewardResult(BaseModel):
 
 
 class EnvInfo(BaseModel):
-    """What comes with an observation."""
+    """The details of an observation."""
 
     task: TauTask
     source: str | None = None
@@ -103,7 +103,7 @@ class EnvResponse(BaseModel):
 class Env:
     """A synchronous environment with Tau Bench's names and types.
 
-    As in Tau Bench, an agent can reach `env.task`, and it is the agent that counts its steps.
+    As in Tau Bench, an agent can read `env.task` and counts its own steps.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Env:
         self.task = self.tasks[self.task_index]
 
     def reset(self, task_index: int | None = None) -> EnvResetResponse:
-        """Begin an episode; without an index, of any task."""
+        """Begin an episode; without an index, of a random task."""
         self.task_index = self._index(task_index)
         self.task = self.tasks[self.task_index]
         self.actions = []
@@ -141,7 +141,7 @@ class Env:
         )
 
     def step(self, action: Any) -> EnvResponse:
-        """Do what the agent wants done: Tau Bench's `Action`, ours, or a mapping."""
+        """Carry out an action: Tau Bench's `Action`, ours, or a mapping."""
         ours = _our_action(action)
         self.actions.append(action)
         step = self._portal.call(self._environment.step, ours)
@@ -158,7 +158,7 @@ class Env:
         )
 
     def get_data_hash(self) -> str:
-        """Tau Bench's hash of the database as it is now."""
+        """Tau Bench's hash of the current database."""
         return self._environment.world.hash()
 
     def _index(self, task_index: int | None) -> int:

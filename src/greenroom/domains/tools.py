@@ -29,17 +29,17 @@ from greenroom.domains.world import Table, World
 from greenroom.errors import InputError
 
 ToolInfo = dict[str, Any]
-"""A tool as language models are told of it: the chat-completion function schema."""
+"""A tool's chat-completion function schema."""
 
 ToolFunction = TypeVar("ToolFunction", bound=Callable[..., Any])
 
 
 class Refused(Exception):
-    """Raised by a tool that declines to do what it is asked: the agent sees "Error: " and why."""
+    """Raised by a tool that refuses a request: the agent sees "Error: " and the reason."""
 
 
 class ToolResult(NamedTuple):
-    """What a call came to; `problem` says why the call was not a valid one, if so."""
+    """The result of a call; `problem` says why the call was invalid, if it was."""
 
     observation: str
     problem: str | None = None
@@ -91,13 +91,13 @@ class Tool:
         }
 
     def call(self, world: World, arguments: Mapping[str, Any]) -> ToolResult:
-        """Run the tool. Whatever an agent passes, this does not raise: the observation says it."""
+        """Run the tool; errors become part of the observation."""
         mismatch = self._mismatch(arguments)
         if mismatch is not None:
             return ToolResult(f"Error: {mismatch}", mismatch)
         try:
-            # Containers are copied: a tool may keep them in its records, and a record that changes
-            # later must not change the action that was recorded.
+            # Copy lists and dictionaries: a tool may store them in records, and later changes to
+            # those records must not change the recorded action.
             answer = self.function(world, **{key: _copied(arguments[key]) for key in arguments})
         except Refused as refusal:
             return ToolResult(f"Error: {refusal}")
@@ -106,8 +106,8 @@ class Tool:
         return ToolResult(answer if isinstance(answer, str) else json.dumps(answer))
 
     def _mismatch(self, arguments: Mapping[str, Any]) -> str | None:
-        # Said in the words of Python 3.11 about a Tau Bench tool, whatever Python runs this: agents
-        # and recorded episodes see the same text everywhere.
+        # Use the words of Python 3.11 about a Tau Bench tool on every version of Python, so that
+        # agents and recorded episodes always see the same text.
         if arguments.keys() == self._parameters.keys():
             return None
         tool_class = "".join(part.capitalize() for part in self.name.split("_"))
@@ -149,14 +149,14 @@ class Toolset(Mapping[str, Tool]):
 
         def register(function: ToolFunction) -> ToolFunction:
             tool = Tool(function, writes=writes, ends_episode=ends_episode)
-            _ = tool.info  # a signature without a schema is refused here, not in an episode
+            _ = tool.info  # refuse a signature without a schema now, not in an episode
             self._tools[tool.name] = tool
             return function
 
         return register
 
     def include(self, other: Toolset) -> None:
-        """Take over the tools of another set."""
+        """Add the tools of another set."""
         self._tools.update(other._tools)
 
     def __getitem__(self, name: str) -> Tool:
@@ -178,7 +178,7 @@ class Toolset(Mapping[str, Tool]):
 
 
 def record_text(table: Table, key: Any, refusal: str) -> str:
-    """A record as text, for tools that show one; refused where there is none."""
+    """A record as text; raise Refused if there is none."""
     if key not in table:
         raise Refused(refusal)
     return table.text(key)

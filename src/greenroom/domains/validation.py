@@ -1,4 +1,4 @@
-"""Is a task fit to be measured with? Every problem is listed, none stops the search."""
+"""Check tasks and list every problem."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from greenroom.domains.actions import RESPOND, Action
 from greenroom.domains.packs import DEFAULT_SPLIT
+from greenroom.domains.tasks import RESPOND, Action
 
 if TYPE_CHECKING:
     from greenroom.domains.domain import Domain
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TaskProblem:
-    """Something wrong with a task."""
+    """A problem of a task."""
 
     task_index: int
     problem: str
@@ -27,9 +27,9 @@ def validate_tasks(
 ) -> list[TaskProblem]:
     """Check the tasks of a split.
 
-    Each needs an instruction; actions that name known tools with arguments that fit; a ground truth
-    that runs without an error; something that tells an agent which does nothing from one that does
-    its work, unless nothing is to be done; and no twin among the other tasks.
+    A task needs an instruction, actions that name known tools with fitting arguments, and a ground
+    truth that runs without an error. If its actions write, the database or an output has to show
+    it. No two tasks may be the same.
     """
     tasks = domain.tasks(split)
     chosen = range(len(tasks)) if indices is None else indices
@@ -54,7 +54,7 @@ def _task_problems(domain: Domain, split: str, index: int, check: _ArgumentCheck
         action = task.actions[failure.index]
         yield f"action {failure.index} ({action.name}) fails: {failure.observation}"
     if not truth.changes and not task.outputs and _wants_something(domain, task):
-        yield "an agent that does nothing would solve it: nothing changes and nothing is to be said"
+        yield "an agent that does nothing would solve it: no record changes and no output is needed"
 
 
 def _wants_something(domain: Domain, task: Task) -> bool:
@@ -72,7 +72,7 @@ def _duplicates(tasks: Sequence[Task], chosen: Sequence[int]) -> Iterator[TaskPr
 
 
 class _ArgumentCheck:
-    """Do an action's arguments fit the schema of its tool?"""
+    """Checks the arguments of actions against the schemas of their tools."""
 
     def __init__(self, domain: Domain) -> None:
         from jsonschema import Draft202012Validator
@@ -89,7 +89,7 @@ class _ArgumentCheck:
         if action.name == RESPOND:
             return
         if action.name not in self._tools or action.name not in self._validators:
-            yield "is no tool of this domain"
+            yield "is not a tool of this domain"
             return
         for error in self._validators[action.name].iter_errors(dict(action.kwargs)):
             place = ".".join(str(part) for part in error.absolute_path)

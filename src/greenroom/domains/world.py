@@ -1,9 +1,8 @@
 """The database of an episode: one immutable base per process, one overlay per environment.
 
-A base keeps every record as JSON bytes, which nobody can change. A world hands out private copies
-of the records it is asked for and remembers them: those copies are its overlay. Resetting an
-episode, comparing it with the ground truth or keeping a thousand of them alive costs only what
-they touched.
+A base keeps every record as immutable JSON bytes. A world hands out private copies of records and
+keeps them: those copies are its overlay. The cost of resetting an episode, comparing it with the
+ground truth or keeping it in memory depends only on the records it touched.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ Record = dict[str, Any]
 
 
 class RecordKey(NamedTuple):
-    """Where a record stands: its table and its id there."""
+    """A record's table and id."""
 
     table: str
     id: str
@@ -61,7 +60,7 @@ class Base:
         return self._encoded[table]
 
     def record(self, table: str, key: str) -> Record:
-        """A fresh copy of a record: changing it changes nothing here."""
+        """A fresh copy of a record, safe to change."""
         return orjson.loads(self._encoded[table][key])
 
     def text(self, table: str, key: str) -> str:
@@ -73,7 +72,7 @@ class Base:
         return text
 
     def canonical(self, place: RecordKey) -> str | None:
-        """The canonical text of a record, made once; None where there is no such record."""
+        """The canonical text of a record, made once; None if there is no such record."""
         text = self._canonical.get(place)
         if text is None:
             if place.id not in self._encoded[place.table]:
@@ -81,19 +80,19 @@ class Base:
             text = self._canonical[place] = canonical_text(self.record(*place))
         return text
 
-    def derived(self, work_out: Callable[[Base], T]) -> T:
-        """Something that follows from the data alone, an index for instance: worked out once."""
-        if work_out not in self._derived:
-            self._derived[work_out] = work_out(self)
-        return self._derived[work_out]
+    def derived(self, compute: Callable[[Base], T]) -> T:
+        """Something that depends on the data alone, such as an index; computed once."""
+        if compute not in self._derived:
+            self._derived[compute] = compute(self)
+        return self._derived[compute]
 
 
 @final
 class Table(MutableMapping[str, Record]):
     """A table as one world sees it, used like the plain dictionary that Tau Bench's tools expect.
 
-    `table[key]` is the world's own copy of the record: change it in place and the change stays in
-    this world. `table.read(key)` is for records that a tool only looks at.
+    `table[key]` is the world's own copy of the record; changes to it stay in this world. Use
+    `table.read(key)` to look at a record without changing it.
     """
 
     __slots__ = ("_base", "_encoded", "_own", "name")
@@ -136,7 +135,7 @@ class Table(MutableMapping[str, Record]):
         return sum(1 for _ in self)
 
     def read(self, key: str) -> Record:
-        """The record to look at, not to change: a passing copy unless this world has its own."""
+        """The record for reading only: this world's copy, or a temporary one."""
         own = self._own.get(key)
         if own is not None:
             return own
@@ -185,7 +184,7 @@ class World(Mapping[str, Table]):
         return len(self.base.tables)
 
     def changes(self) -> Changes:
-        """The records that are not what they are in the base."""
+        """The records that differ from the base."""
         changed: Changes = {}
         for name, table in self._tables.items():
             for key, own in table.touched().items():
@@ -196,7 +195,7 @@ class World(Mapping[str, Table]):
         return changed
 
     def touched_records(self) -> dict[str, str]:
-        """The overlay as text, table by table: equal texts mean equal databases, quickly told."""
+        """The overlay as text, by table; equal texts mean equal databases."""
         return {name: repr(dict(table.touched())) for name, table in self._tables.items()}
 
     def record(self, place: RecordKey) -> Record | None:
@@ -205,7 +204,7 @@ class World(Mapping[str, Table]):
         return table.read(place.id) if place.id in table else None
 
     def hash(self) -> str:
-        """Tau Bench's hash of the whole database: slow, for checks against recorded ones."""
+        """Tau Bench's hash of the whole database; slow, for checks against recorded hashes."""
         changed = self.changes()
         tables: dict[str, dict[str, str | None]] = {
             name: {key: self.base.canonical(RecordKey(name, key)) for key in self.base.ids(name)}

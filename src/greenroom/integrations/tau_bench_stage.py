@@ -9,7 +9,7 @@ import anyio
 import anyio.to_thread
 
 from greenroom.agents import Stage
-from greenroom.domains.actions import RESPOND, Action
+from greenroom.domains.tasks import RESPOND, Action
 from greenroom.domains.tools import ToolInfo
 from greenroom.errors import EpisodeOver
 from greenroom.trajectories import SpokenStep

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 
 import orjson
 
-from greenroom.domains.actions import RESPOND, Action
+from greenroom.domains.tasks import RESPOND, Action
 from greenroom.model_server.plans import ActionKey, action_key
 from greenroom.model_server.requests import ChatMessage, ChatRequest, text_of
 from greenroom.model_server.schemas import (

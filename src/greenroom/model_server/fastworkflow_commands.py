@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 import orjson
 
-from greenroom.domains.actions import Action
+from greenroom.domains.tasks import Action
 from greenroom.model_server.dspy_forms import Field
 
 UNKNOWN_COMMAND: Final = "water_the_plants <when>now</when>"

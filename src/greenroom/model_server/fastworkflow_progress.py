@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 import orjson
 
-from greenroom.domains.actions import RESPOND, Action
+from greenroom.domains.tasks import RESPOND, Action
 from greenroom.model_server.dspy_forms import Form, json_object
 from greenroom.model_server.fastworkflow_commands import exact_command, is_loose, loose_command
 from greenroom.model_server.plans import action_key

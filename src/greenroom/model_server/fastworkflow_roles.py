@@ -11,8 +11,8 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from greenroom.domains.actions import RESPOND, Action
 from greenroom.domains.domain import Domain
+from greenroom.domains.tasks import RESPOND, Action
 from greenroom.model_server.dspy_forms import REASONING, Form, read_form
 from greenroom.model_server.fastworkflow_commands import (
     UNKNOWN_COMMAND,

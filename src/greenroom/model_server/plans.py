@@ -13,9 +13,9 @@ import orjson
 from greenroom.agents.oracle import strategy as oracle
 from greenroom.agents.strategies import AgentContext, AgentStrategy, Script, Stage
 from greenroom.agents.synthetic import strategy as synthetic
-from greenroom.domains.actions import Action
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment
+from greenroom.domains.tasks import Action
 from greenroom.model_server.requests import BadRequest
 from greenroom.users import ScriptedUser
 

@@ -9,9 +9,8 @@ from typing import Final, Literal
 
 import orjson
 
-from greenroom.domains.actions import RESPOND, STOP
 from greenroom.domains.domain import Domain
-from greenroom.domains.tasks import Task
+from greenroom.domains.tasks import RESPOND, STOP, Task
 from greenroom.model_server.actions import (
     ActionFault,
     Reply,

@@ -45,6 +45,14 @@ _TONES = {
 }
 """The colour of an outcome, by its style on a console."""
 
+_OWN_IDS = (
+    "main", "title", "theme", "outcome-words", "previous", "next", "close", "conversation",
+    *(f"conversation-{part}" for part in ("title", "outcome", "trials", "why", "items", "aside")),
+)  # fmt: skip
+"""The ids of the page itself."""
+_ENDINGS = ("", "-title", "-rows", "-grid", "-list", "-text", "-values", "-name", "-said")
+"""What the ids within a section end in."""
+
 _NO_CHARACTER = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _JSON_ESCAPES = str.maketrans(
     {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -79,14 +87,14 @@ def placed(report: Report) -> Iterator[tuple[str, AnySection, bool]]:
     Two small sections that follow each other stand side by side.
     """
     shown = [section for section in report.sections if _says_something(section)]
-    taken = {"main", "title", "theme", "conversation"}
+    taken = set(_OWN_IDS)
     beside = False
     for section, following in zip_longest(shown, shown[1:]):
         slug = re.sub(r"[^a-z0-9]+", "-", section.id.lower()).strip("-") or "section"
         anchor, number = slug, 2
-        while anchor in taken:
+        while not taken.isdisjoint(ids := {f"{anchor}{ending}" for ending in _ENDINGS}):
             anchor, number = f"{slug}-{number}", number + 1
-        taken.add(anchor)
+        taken |= ids
         leads = not beside and _is_small(section) and following and _is_small(following)
         yield anchor, section, bool(beside or leads)
         beside = bool(leads)

@@ -18,7 +18,7 @@ from greenroom.messages import text_of
 from greenroom.reports.build_evaluation import outcome_of
 from greenroom.reports.report import EvaluatedRow, EvaluationData, RunData
 from greenroom.reports.sections import Failures, Grid, Report
-from greenroom.reports.texts import date_text, duration, money
+from greenroom.reports.texts import date_text, money, show
 from greenroom.store import EpisodeRecord, chat_of, decoded
 from greenroom.store.records import CellRecord, RewardRecord, StepRecord
 
@@ -247,7 +247,7 @@ def _cell_facts(record: CellRecord) -> Iterator[tuple[str, str]]:
     """Time, cost and attempts."""
     used = [usage for usage in record.usage.values() if usage.calls or usage.cost is not None]
     if record.seconds > 0:
-        yield "Time", duration(record.seconds)
+        yield "Time", show(record.seconds, "seconds")
     if used:
         yield "Cost", "unknown" if record.cost is None else money(record.cost)
         yield "Tokens", f"{sum(one.prompt_tokens + one.completion_tokens for one in used):,}"
@@ -337,7 +337,7 @@ def _requested(call: Any) -> Item:
 
 def _scores(result: EvaluatedRow) -> Iterator[dict[str, Any]]:
     for alias, score in result.scores.items():
-        points = "no score" if score.score is None else f"score {score.score:g}"
+        points = "no score" if score.score is None else f"score {score.score:.3g}"
         compared = {"compared": score.compared, "against": score.against}
         yield {
             "good": score.passed,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from greenroom.domains.actions import RESPOND, STOP
+from greenroom.domains.tasks import RESPOND, STOP
 
 if TYPE_CHECKING:
     from greenroom.domains.environment import Step

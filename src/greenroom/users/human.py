@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from anyio import to_thread
 
-from greenroom.domains.actions import STOP
+from greenroom.domains.tasks import STOP
 from greenroom.users.strategies import UserContext, UserStrategy
 
 if TYPE_CHECKING:

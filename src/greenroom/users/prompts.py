@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from greenroom.domains.actions import STOP
+from greenroom.domains.tasks import STOP
 
 if TYPE_CHECKING:
     from greenroom.models import ChatMessage

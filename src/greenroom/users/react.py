@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from greenroom.domains.actions import STOP
+from greenroom.domains.tasks import STOP
 from greenroom.users import prompts
 from greenroom.users.llm import Line, LlmUser
 from greenroom.users.strategies import UserContext, UserStrategy, required_model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from greenroom.domains.actions import STOP
+from greenroom.domains.tasks import STOP
 from greenroom.users.strategies import UserContext, UserStrategy
 
 

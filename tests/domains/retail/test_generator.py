@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from greenroom.domains.actions import Action
 from greenroom.domains.domain import Domain
 from greenroom.domains.pack_writer import write_pack
 from greenroom.domains.packs import Pack, load_pack
@@ -21,16 +20,16 @@ from greenroom.domains.retail import tools
 from greenroom.domains.retail.generator import (
     MOST_TASKS,
     builtin_pack,
-    drawing,
     generate_retail,
     money,
+    scenarios,
 )
 from greenroom.domains.retail.generator.catalogue import CATALOGUE
 from greenroom.domains.retail.generator.pending_wishes import cancel_order
 from greenroom.domains.retail.generator.scenarios import KINDS, Kind
 from greenroom.domains.retail.generator.shop import make_shop
-from greenroom.domains.retail.generator.wording import OPTION_PHRASES
-from greenroom.domains.tasks import Task
+from greenroom.domains.retail.generator.versions import OPTION_PHRASES
+from greenroom.domains.tasks import Action, Task
 from greenroom.domains.validation import validate_tasks
 from greenroom.domains.world import Record, World
 from greenroom.errors import InputError
@@ -264,9 +263,9 @@ def test_a_pack_needs_a_sensible_number_of_tasks(tasks: int):
 
 
 def test_a_shop_that_runs_out_of_tasks_says_so(monkeypatch: pytest.MonkeyPatch, domain: Domain):
-    monkeypatch.setattr(drawing, "KINDS", (Kind("cancel", ((1, (cancel_order,)),)),))
+    monkeypatch.setattr(scenarios, "KINDS", (Kind("cancel", ((1, (cancel_order,)),)),))
     with pytest.raises(InputError, match=r"Seed 1 yields \d+ different tasks, not 90"):
-        drawing.draw_tasks(1, make_shop(1, 4), domain, 90)
+        scenarios.draw_tasks(1, make_shop(1, 4), domain, 90)
 
 
 def test_the_shop_grows_with_the_number_of_tasks():

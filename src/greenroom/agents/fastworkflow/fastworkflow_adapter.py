@@ -24,7 +24,7 @@ from greenroom.agents.fastworkflow.fastworkflow_tool_map import ToolMap
 from greenroom.agents.fastworkflow.folders import find_workflow, installed_version
 from greenroom.agents.fastworkflow.workers import Worker, Workers, prepare_workers
 from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, DomainView, Stage
-from greenroom.domains.actions import Action, respond
+from greenroom.domains.tasks import Action, respond
 from greenroom.errors import InputError
 from greenroom.models import Completion, ContextWindowExceeded, ModelRequest
 from greenroom.options import ModelRole, Settings

@@ -1,23 +1,14 @@
 """The airline tools that change something.
 
-What an agent sees of them is Tau Bench's to the letter: the order of the checks decides which error
-is shown, and where a later step fails, the earlier ones stay done. Seats are checked, never taken.
+They behave exactly as Tau Bench's: the order of the checks decides which error is shown, and the
+steps before a failed one stay done. Seats are checked but not taken.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
-from greenroom.domains.airline.parameters import (
-    Cabin,
-    Flight,
-    Passenger,
-    Payment,
-    PaymentId,
-    ReservationId,
-    UserId,
-)
 from greenroom.domains.tools import Refused, Toolset
 from greenroom.domains.world import Record, World
 
@@ -28,6 +19,37 @@ NEW_RESERVATION_IDS = ("HATHAT", "HATHAU", "HATHAV")
 NEW_CERTIFICATE_IDS = ("certificate_3221322", "certificate_3221323", "certificate_3221324")
 INSURANCE_PRICE = 30
 BAGGAGE_PRICE = 50
+
+ReservationId = Annotated[str, "The reservation's six characters, for example 'K7Q2MD'."]
+UserId = Annotated[str, "The traveller's id, for example 'maya_lindholm_4821'."]
+PaymentId = Annotated[
+    str,
+    "One of the traveller's payment methods, for example 'credit_card_1234567', "
+    "'gift_card_1234567' or 'certificate_1234567'.",
+]
+Cabin = Literal["basic_economy", "economy", "business"]
+
+
+class Flight(TypedDict):
+    """A flight on a day."""
+
+    flight_number: Annotated[str, "The flight's number, for example 'HAT012'."]
+    date: Annotated[str, "The day of departure as YYYY-MM-DD."]
+
+
+class Passenger(TypedDict):
+    """Somebody who flies."""
+
+    first_name: Annotated[str, "The passenger's first name."]
+    last_name: Annotated[str, "The passenger's last name."]
+    dob: Annotated[str, "The passenger's date of birth as YYYY-MM-DD."]
+
+
+class Payment(TypedDict):
+    """A part of the price and what pays for it."""
+
+    payment_id: PaymentId
+    amount: Annotated[float, "How much of the price it pays."]
 
 
 @tools.add(writes=True)
@@ -135,7 +157,7 @@ def update_reservation_flights(
         flight.update(fare)  # pyright: ignore[reportCallIssue, reportArgumentType]
     price -= sum(flight["price"] for flight in reservation["flights"]) * len(passengers)
     _check_payment(world, reservation, payment_id, price)
-    # The cabin itself stays as it was booked: Tau Bench prices it and leaves it there.
+    # Tau Bench charges for the new cabin and leaves the booked one in the record.
     reservation["flights"] = flights
     _charge(world, reservation, payment_id, price)
     return json.dumps(reservation)
@@ -168,7 +190,7 @@ def send_certificate(
         if payment_id not in methods:
             methods[payment_id] = {"source": "certificate", "amount": amount, "id": payment_id}
             return f"Certificate {payment_id} added to user {user_id} with amount {amount}."
-    # Tau Bench answers a fourth certificate with nothing at all, which breaks its own episode.
+    # Tau Bench returns None for a fourth certificate, which breaks the episode there.
     raise Refused(f"user {user_id} cannot get another certificate")
 
 
@@ -194,8 +216,8 @@ def _check_booking(user: Record, payments: Any, total: Any) -> None:
 
 
 def _pay(user: Record, payments: Any) -> None:
-    # A certificate is used up whole; named twice, it is gone by the second time, and the booking
-    # breaks off there with what was paid so far.
+    # A certificate is used up as a whole. If it is named twice, the booking fails at the second
+    # payment and keeps the first.
     methods = user["payment_methods"]
     for payment in payments:
         payment_id = payment["payment_id"]
@@ -225,7 +247,7 @@ def _fare(world: World, flight: Any, cabin: Any, passengers: Any) -> Record:
 
 
 def _fare_paid(reservation: Record, flight: Any, cabin: Any) -> Record | None:
-    # A flight that is kept in the same cabin keeps the price that was paid for it.
+    # A flight that stays in the same cabin keeps its price.
     kept = [
         booked
         for booked in reservation["flights"]

@@ -1,4 +1,4 @@
-"""The 14 airline tools: looking things up here, changing them in `reservation_tools`."""
+"""The 14 airline tools: reading tools here, writing tools in `reservation_tools`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from greenroom.domains import common_tools
 from greenroom.domains.airline import reservation_tools
-from greenroom.domains.airline.parameters import ReservationId, UserId
+from greenroom.domains.airline.reservation_tools import ReservationId, UserId
 from greenroom.domains.tools import Toolset, record_text
 from greenroom.domains.world import Base, Record, World
 
@@ -53,7 +53,7 @@ def get_user_details(world: World, user_id: UserId) -> str:
 @tools.add()
 def get_reservation_details(world: World, reservation_id: ReservationId) -> str:
     """Show a reservation: flights, cabin, passengers, baggage and payments."""
-    # Tau Bench says "user" here, and so do we.
+    # "user" is Tau Bench's text.
     return record_text(world["reservations"], reservation_id, "user not found")
 
 
@@ -84,7 +84,7 @@ def search_onestop_flight(
             if arrival > second["scheduled_departure_time_est"]:
                 continue
             if _is_available(first, date) and _is_available(second, second_date):
-                # The second leg shows seats and prices of the first day even after midnight.
+                # As in Tau Bench, the second leg has the first day's seats and prices.
                 connections.append(
                     [
                         _on_day(first, date) | {"date": date},
@@ -103,7 +103,7 @@ def _on_day(flight: Record, date: Any) -> Record:
 
 
 class _Timetable:
-    """The flights by where they leave and land. No tool changes flights."""
+    """The flights by origin and destination. No tool changes flights."""
 
     def __init__(self, base: Base) -> None:
         self._leaving: dict[str, list[Record]] = {}

@@ -15,20 +15,26 @@ if TYPE_CHECKING:
 
 
 class RetailSettings(Settings):
-    """What the built-in shop can be told."""
+    """The settings of the built-in shop."""
 
     seed: int | None = Field(default=None, description="Make another shop, from this seed.")
     tasks: Count = Field(default=96, description="How many tasks the shop of that seed has.")
 
 
 def _builtin_pack(settings: RetailSettings) -> Pack:
-    from greenroom.domains.retail.generator import builtin_pack, generate_retail
+    from greenroom.domains.retail.generator import builtin_pack
 
-    if settings.seed is None:
-        return builtin_pack()
-    return generate_retail(settings.seed, settings.tasks)
+    return builtin_pack() if settings.seed is None else _generate(settings.seed, settings.tasks)
 
 
-plugin = DomainPlugin("retail", tools, builtin_pack=_builtin_pack, settings=RetailSettings)
+def _generate(seed: int, tasks: int) -> Pack:
+    from greenroom.domains.retail.generator import generate_retail
+
+    return generate_retail(seed, tasks)
+
+
+plugin = DomainPlugin(
+    "retail", tools, builtin_pack=_builtin_pack, settings=RetailSettings, generate=_generate
+)
 
 __all__ = ["plugin", "tools"]

@@ -1,7 +1,7 @@
 """The retail tools that change orders.
 
-What an agent sees of them is Tau Bench's to the letter: the order of the checks decides which error
-is shown, and where a later step fails, the earlier ones stay done.
+They behave exactly as Tau Bench's: the order of the checks decides which error is shown, and the
+steps before a failed one stay done.
 """
 
 from __future__ import annotations
@@ -10,17 +10,6 @@ import json
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from greenroom.domains.retail.parameters import (
-    Address1,
-    Address2,
-    City,
-    Country,
-    OrderId,
-    PaymentMethodId,
-    State,
-    ZipCode,
-    address_record,
-)
 from greenroom.domains.tools import Refused, Toolset
 from greenroom.domains.world import Record, World
 
@@ -28,6 +17,19 @@ tools = Toolset()
 
 CANCEL_REASONS = ("no longer needed", "ordered by mistake")
 
+OrderId = Annotated[str, "The order number with its leading '#', for example '#W1234567'."]
+UserId = Annotated[str, "The customer's id, for example 'maya_lindholm_4821'."]
+PaymentMethodId = Annotated[
+    str,
+    "One of the customer's payment methods, for example 'gift_card_1234567' or "
+    "'credit_card_1234567'; their profile lists them.",
+]
+Address1 = Annotated[str, "Street and number."]
+Address2 = Annotated[str, "Flat, floor or suite; empty if there is none."]
+City = Annotated[str, "The city."]
+State = Annotated[str, "The state's two letters, for example 'OR'."]
+Country = Annotated[str, "The country, for example 'USA'."]
+ZipCode = Annotated[str, "The postal code, for example '97205'."]
 NewItemIds = Annotated[
     list[str],
     "The ids of the items to get instead, one for each old item in the same order; each must be "
@@ -196,7 +198,7 @@ def _order(world: World, order_id: Any, status: str, refusal: str) -> Record:
 
 
 def _price_difference(world: World, order: Record, item_ids: Any, new_item_ids: Any) -> Any:
-    # Adds up in the order of the items: sums of floats depend on it.
+    # Add up in the order of the items: float sums depend on the order.
     for item_id in _missing_items(order, item_ids):
         raise Refused(f"{item_id} not found")
     if len(item_ids) != len(new_item_ids):
@@ -240,3 +242,17 @@ def _is_gift_card_id(method_id: str) -> bool:
 def _credit(world: World, order: Record, method_id: str, amount: Any) -> None:
     method = world["users"][order["user_id"]]["payment_methods"][method_id]
     method["balance"] = round(method["balance"] + amount, 2)
+
+
+def address_record(
+    address1: Any, address2: Any, city: Any, state: Any, country: Any, zip_code: Any
+) -> dict[str, Any]:
+    """An address as the database stores it."""
+    return {
+        "address1": address1,
+        "address2": address2,
+        "city": city,
+        "state": state,
+        "country": country,
+        "zip": zip_code,
+    }

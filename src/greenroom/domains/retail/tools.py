@@ -1,4 +1,4 @@
-"""The 16 retail tools: looking things up here, changing them in `orders`."""
+"""The 16 retail tools: reading tools here, writing tools in `order_tools`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from greenroom.domains import common_tools
 from greenroom.domains.retail import order_tools
-from greenroom.domains.retail.parameters import (
+from greenroom.domains.retail.order_tools import (
     Address1,
     Address2,
     City,
@@ -101,7 +101,7 @@ def modify_user_address(
 
 
 class _Directory:
-    """What the searches need, worked out once per base. No retail tool changes these fields."""
+    """Search indexes, built once per base. No retail tool changes these fields."""
 
     def __init__(self, base: Base) -> None:
         self.by_email: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Packs from a checkout of tau-bench: its Python files are read, none is run or imported."""
+"""Packs from a checkout of tau-bench; its Python files are read without running them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from greenroom.domains.pack_writer import check_destination, pack_in_memory, write_pack
-from greenroom.domains.packs import Pack, PackInfo, read_json, read_text
+from greenroom.domains.packs import Pack, PackInfo, check_table, read_json, read_text
 from greenroom.domains.sources.checkout_modules import (
     read_rules,
     read_task_records,
     read_tool_infos,
 )
 from greenroom.domains.sources.commits import checked_out_commit
-from greenroom.domains.sources.tables import checked_table
 from greenroom.domains.tasks import Task, parse_tasks
 from greenroom.errors import DataError
 
@@ -36,7 +35,7 @@ _SHAPE = (
 
 @dataclass(frozen=True)
 class ImportResult:
-    """What was imported, and what of the checkout was left out."""
+    """What was imported, with notes on what was left out."""
 
     directory: Path
     version: str
@@ -58,7 +57,7 @@ class _DomainFiles:
 
     @property
     def all(self) -> Iterator[Path]:
-        """Every file that a pack is made of."""
+        """Every file of the pack."""
         yield from (*self.tables.values(), *self.tasks.values(), self.policy, *self.tools)
         if self.rules is not None:
             yield self.rules
@@ -110,7 +109,7 @@ def _find_domains(path: Path) -> tuple[Path, list[_DomainFiles]]:
 
 
 def _is_domain(folder: Path) -> bool:
-    # Half a domain counts as one: what it lacks is reported instead of the domain being left out.
+    # An incomplete domain counts too, so that the missing files are reported.
     return (folder / "data").is_dir() or bool(_task_files(folder))
 
 
@@ -137,7 +136,7 @@ def _domain_files(folder: Path) -> _DomainFiles:
 def _task_files(folder: Path) -> dict[str, Path]:
     files = {split: folder / f"tasks_{split}.py" for split in SPLITS}
     if not files["test"].is_file():
-        # Before there were splits, the tasks of the test split were all there were.
+        # Old checkouts have no splits: their only tasks are those of the test split.
         files["test"] = folder / "tasks.py"
     return {split: path for split, path in files.items() if path.is_file()}
 
@@ -155,7 +154,7 @@ def _read_domain(files: _DomainFiles) -> _DomainData:
     return _DomainData(
         files=files,
         tables={
-            name: checked_table(read_json(path, dict), str(path))
+            name: check_table(read_json(path, dict), str(path))
             for name, path in files.tables.items()
         },
         tasks=tasks,
@@ -179,7 +178,7 @@ def _pack(info: PackInfo, domain: _DomainData) -> Pack:
 
 def _info(envs: Path, domains: Sequence[_DomainFiles]) -> PackInfo:
     digest = _content_digest(envs, domains)
-    # Only a whole checkout has its root two levels up; a copied folder may lie in any repository.
+    # Only a complete checkout has its root two levels up; a copied folder may be anywhere.
     package = envs.resolve().parent
     root = package.parent if package.name == "tau_bench" else None
     commit = checked_out_commit(root) if root else None
@@ -188,7 +187,7 @@ def _info(envs: Path, domains: Sequence[_DomainFiles]) -> PackInfo:
         version=f"commit {commit[:12]}" if commit else digest,
         source="sierra-research/tau-bench checkout",
         licence=_licence(root / "LICENSE") if root else "unknown",
-        # A commit says nothing about local changes: the digest does.
+        # The digest also covers local changes.
         notes=(f"The files read have the digest {digest}.",) if commit else (),
     )
 

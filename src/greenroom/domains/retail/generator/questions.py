@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from greenroom.domains.actions import Action
 from greenroom.domains.retail.generator import money
 from greenroom.domains.retail.generator.payments import order_total
 from greenroom.domains.retail.generator.pending_wishes import readdressed
@@ -15,6 +14,7 @@ from greenroom.domains.retail.generator.visit import (
     look_up_product,
     noun,
 )
+from greenroom.domains.tasks import Action
 from greenroom.domains.world import Record
 
 _ALL_PRODUCTS = Action("list_all_product_types")

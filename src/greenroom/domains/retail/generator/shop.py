@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
+from greenroom.domains.retail.generator.catalogue import make_products
 from greenroom.domains.retail.generator.orders import make_orders
 from greenroom.domains.retail.generator.people import make_users
-from greenroom.domains.retail.generator.products import make_products
 from greenroom.domains.world import Record
 
 

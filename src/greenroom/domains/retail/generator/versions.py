@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from greenroom.domains.retail.generator import money
 from greenroom.domains.retail.generator.visit import Visit
-from greenroom.domains.retail.generator.wording import changes_phrase, option_phrase
 from greenroom.domains.world import Record
 
 
@@ -90,3 +91,54 @@ def _same_but(visit: Visit, changes: str) -> str:
         "the version {changes} that is the same in every other way",
         changes=changes,
     )
+
+
+OPTION_PHRASES: Final[Mapping[str, str]] = {
+    "blade": "with a {} blade",
+    "brightness": "with {} lumens",
+    "buckle": "with a {} buckle",
+    "build": "in the {} build",
+    "capacity": "holding {}",
+    "cartridge": "with a {} cartridge",
+    "closure": "with a {} closure",
+    "color": "in {}",
+    "cover": "with a {} cover",
+    "cuff": "with a {} cuff",
+    "diameter": "with a diameter of {}",
+    "display": "with a {} display",
+    "fill": "with {} fill",
+    "finish": "with a {} finish",
+    "fit": "in the {} fit",
+    "fuel": "burning {}",
+    "grip": "with a {} grip",
+    "hood": "with a {} hood",
+    "length": "with a length of {}",
+    "lid": "with a {} lid",
+    "lining": "with a {} lining",
+    "magnification": "with {} magnification",
+    "material": "made of {}",
+    "pages": "with {} pages",
+    "pattern": "with a {} pattern",
+    "pieces": "with {} pieces",
+    "power": "powered by {}",
+    "season": "made for {}",
+    "seats": "for {}",
+    "size": "in size {}",
+    "sleeps": "for {}",
+    "strap": "with a {} strap",
+    "treatment": "with a {} treatment",
+    "warmth": "good down to {}",
+    "weave": "with a {} weave",
+}
+"""How a sentence says that a version has some value of an option: "the same one, but <phrase>"."""
+
+
+def option_phrase(option: str, value: str) -> str:
+    """A value of an option within a sentence: "in size M"."""
+    return OPTION_PHRASES[option].format(value)
+
+
+def changes_phrase(old: Mapping[str, str], new: Mapping[str, str]) -> str:
+    """In what a version differs from another."""
+    changed = [option for option in new if new[option] != old[option]]
+    return " and ".join(option_phrase(option, new[option]) for option in changed)

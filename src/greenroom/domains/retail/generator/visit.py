@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from greenroom.domains.actions import Action
 from greenroom.domains.retail.generator.shop import Customer, Shop
+from greenroom.domains.tasks import Action
 from greenroom.domains.world import Record
 
 

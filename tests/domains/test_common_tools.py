@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from greenroom.domains.arithmetic import ALLOWED_CHARACTERS, calculate_text
+from greenroom.domains.common_tools import ALLOWED_CHARACTERS, calculate_text
 
 
 def by_evaluation(expression: str) -> str:
