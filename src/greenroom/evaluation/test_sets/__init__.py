@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from greenroom.analysis.roles import EXPECTED_COLUMNS, Roles, column_roles, row_expected, row_inputs
-from greenroom.evaluation.test_sets.files import FORMATS, Format, read_rows, rows_from, written
-from greenroom.evaluation.test_sets.keeping import add_rows, export_file, find_version, import_file
+from greenroom.evaluation.test_sets.files import (
+    FORMATS,
+    Format,
+    add_rows,
+    export_file,
+    find_version,
+    import_file,
+    read_rows,
+    rows_from,
+    written,
+)
 
 __all__ = [
     "EXPECTED_COLUMNS",

@@ -1,4 +1,4 @@
-"""Test sets as files: CSV, JSON and JSON Lines, read and written without loss."""
+"""Test sets as files: CSV, JSON and JSON Lines, read and written without loss, and stored."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from typing import Any, Literal, TextIO, get_args
 from greenroom.errors import DataError, InputError, UnknownName
 from greenroom.evaluation.test_sets.csv_rows import read_csv, write_csv
 from greenroom.evaluation.test_sets.json_rows import read_json, read_jsonl, write_json, write_jsonl
+from greenroom.store import Row, Store, TestSetVersion
+from greenroom.store.test_sets import VERSION_MARK
+from greenroom.util.files import write_whole
 
 Format = Literal["csv", "json", "jsonl"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -26,10 +29,9 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 def format_of(path: Path, wanted: str | None = None) -> Format:
     """The format that was asked for, or the one that a file's name tells."""
     if wanted is not None:
-        for known in FORMATS:
-            if wanted == known:
-                return known
-        raise UnknownName("format", wanted, FORMATS)
+        if wanted not in FORMATS:
+            raise UnknownName("format", wanted, FORMATS)
+        return wanted
     found = _ENDINGS.get(path.suffix.lower())
     if found is None:
         raise InputError(
@@ -61,6 +63,43 @@ def written(
     if form == "csv":
         return write_csv(rows, columns)
     return write_json(rows) if form == "json" else write_jsonl(rows)
+
+
+def import_file(
+    store: Store, path: Path, *, name: str | None = None, form: str | None = None, note: str = ""
+) -> tuple[TestSetVersion, bool]:
+    """Make a file's rows a test set: the version that has them, and whether it is a new one.
+
+    Without a name the set is named after the file. Nothing is kept if anything is wrong.
+    """
+    return store.test_sets.save(name or path.stem, read_rows(path, form), note=note)
+
+
+def add_rows(store: Store, name: str, rows: Iterable[Row], *, note: str = "") -> TestSetVersion:
+    """Add rows to a test set, which is created if there is none of that name: the new version."""
+    return store.test_sets.add(name, rows, note=note)
+
+
+def find_version(store: Store, reference: str) -> TestSetVersion:
+    """The version that NAME or NAME@VERSION means; without a number, the latest."""
+    name, mark, number = reference.rpartition(VERSION_MARK)
+    if not mark:
+        return store.test_sets.find(reference)
+    if not number.isdecimal():
+        raise InputError(
+            f"Behind {VERSION_MARK} stands the number of a version, such as {name or 'NAME'}"
+            f"{VERSION_MARK}2, not '{number}'."
+        )
+    return store.test_sets.find(name, int(number))
+
+
+def export_file(
+    store: Store, version: TestSetVersion, path: Path, *, form: str | None = None
+) -> None:
+    """Write a version to a file, whole or not at all."""
+    columns = [column.name for column in version.columns]
+    rows = store.test_sets.rows(version)
+    write_whole(path, "".join(written(rows, columns, format_of(path, form))))
 
 
 @contextmanager
