@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from greenroom.cli import identify
@@ -41,12 +40,10 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> FakeModel:
 
 @pytest.fixture
 def command(judge: FakeModel) -> Command:
-    app = typer.Typer()
-    identify.register(app)
     runner = CliRunner()
 
     def run(*arguments: str) -> Any:
-        return runner.invoke(app, [*arguments, "--judge-model", "wise"])
+        return runner.invoke(identify.app, [*arguments, "--judge-model", "wise"])
 
     return run
 

@@ -11,7 +11,7 @@ def command() -> typer.Typer:
     """A program with this one command, under its name."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.callback()(lambda: None)
-    model_server.register(app)
+    app.add_typer(model_server.app)
     return app
 
 

@@ -27,7 +27,7 @@ from greenroom.models import (
 )
 from greenroom.models import transports as transports_module
 from greenroom.models.direct import DirectTransport
-from greenroom.models.providers import registered_providers
+from greenroom.models.transports import registered_providers
 from tests.models.asking import QUESTION, Naps
 
 pytestmark = pytest.mark.anyio

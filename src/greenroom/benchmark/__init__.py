@@ -19,23 +19,13 @@ if not TYPE_CHECKING:
     # Reading the options of a run needs none of the rest.
     __getattr__ = later(
         __name__,
-        {
-            "RunConfig": "config",
-            "check_config": "config",
-            "ConformanceReport": "conformance",
-            "Mismatch": "conformance",
-            "check_conformance": "conformance",
-            "RunContext": "context",
-            "prepare_run": "context",
-            "Episode": "episode",
-            "play_episode": "episode",
-            "episode_record": "recording",
-            "ReplayedEpisode": "replay",
-            "replay_recordings": "replay",
-            "play_run": "runner",
-            "reopen_run": "runner",
-            "start_run": "runner",
-        },
+        config="RunConfig check_config",
+        conformance="ConformanceReport Mismatch check_conformance",
+        context="RunContext prepare_run",
+        episode="Episode play_episode",
+        recording="episode_record",
+        replay="ReplayedEpisode replay_recordings",
+        runner="play_run reopen_run start_run",
     )
 
 __all__ = [

@@ -71,14 +71,10 @@ class LazyGroup(TyperGroup):
 def load_command(name: str) -> TyperCommand | TyperGroup:
     """The command of that name, with everything below it."""
     module = import_module(f"greenroom.cli.{_MODULES.get(name, name.replace('-', '_'))}")
-    group = getattr(module, "app", None)
-    if isinstance(group, typer.Typer):
-        found = get_group(group)
-        found.name = name
-        return found
-    holder = typer.Typer()
-    module.register(holder)
-    return cast("TyperCommand", get_group(holder).commands[name])
+    found = get_group(module.app)
+    found.name = name
+    # A module has a group of commands, or the command itself.
+    return cast("TyperCommand | TyperGroup", found.commands.get(name, found))
 
 
 app = typer.Typer(

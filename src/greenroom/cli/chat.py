@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from greenroom.store import TestSetVersion
     from greenroom.workflows.call.chat_session import ChatSession
-    from greenroom.workflows.calls import Answer, Event
+    from greenroom.workflows.calls import Event
 
 HELP = """\
 /save TESTSET  keep the conversation as a row of a test set
@@ -32,11 +32,10 @@ HELP = """\
 Ctrl-C stops an answer. A line that is to begin with a slash begins with two."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(chat)
+app = typer.Typer()
 
 
+@app.command()
 def chat(
     workflow: Workflow,
     message: Annotated[
@@ -110,7 +109,8 @@ class _Talk:
 
     def interactive(self) -> None:
         """Talk until the person has enough."""
-        _remember_lines()
+        with suppress(ImportError):
+            import_module("readline")  # the arrow keys bring back what was typed
         profile = self._profile
         self._screen.note(
             f"{profile.name} at {profile.address}. /help shows what can be typed, Ctrl-D ends."
@@ -222,25 +222,11 @@ def _kept(conversation: ChatSession, test_set: str) -> TestSetVersion:
 
 
 def _facts(conversation: ChatSession) -> dict[str, Any]:
+    names = ("outputs", "trace_id", "seconds", "prompt_tokens", "completion_tokens", "cost")
     return {
         "session_id": conversation.session_id,
         "messages": conversation.messages,
-        "answers": [_answer_facts(turn.answer) for turn in conversation.turns],
+        "answers": [
+            {name: getattr(turn.answer, name) for name in names} for turn in conversation.turns
+        ],
     }
-
-
-def _answer_facts(answer: Answer) -> dict[str, Any]:
-    return {
-        "outputs": answer.outputs,
-        "trace_id": answer.trace_id,
-        "seconds": answer.seconds,
-        "prompt_tokens": answer.prompt_tokens,
-        "completion_tokens": answer.completion_tokens,
-        "cost": answer.cost,
-    }
-
-
-def _remember_lines() -> None:
-    """Let the arrow keys bring back what was typed, where the system can."""
-    with suppress(ImportError):
-        import_module("readline")

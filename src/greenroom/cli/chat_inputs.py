@@ -89,6 +89,3 @@ def _json_or_text(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-__all__ = ["asked_inputs", "line_inputs", "missing_inputs", "parse_pairs", "read_value"]

@@ -158,6 +158,3 @@ def _took(answer: Answer) -> str:
     if answer.cost is not None:
         parts.append(f"${answer.cost:.4f}")
     return ", ".join(parts)
-
-
-__all__ = ["Screen", "printable"]

@@ -21,11 +21,10 @@ class Errors(StrEnum):
     as_failures = "as-failures"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(compare)
+app = typer.Typer()
 
 
+@app.command()
 @takes(Outcome, only=("output", "all"))
 def compare(
     fields: dict[str, Any],

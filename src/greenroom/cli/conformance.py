@@ -11,12 +11,10 @@ from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json
 from greenroom.trials.display import progress_bar
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(conformance)
+app = typer.Typer()
 
 
+@app.command()
 def conformance(
     file: Annotated[Path, typer.Argument(help="Traces as JSON Lines.")],
     data: Annotated[

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from greenroom.cli.options import Json, Replace
-from greenroom.cli.output import console, print_json
+from greenroom.cli.output import console, print_json, print_table
 
 app = typer.Typer(help="Fetch, import and list packs: the data of domains.", no_args_is_help=True)
 
@@ -16,8 +16,6 @@ app = typer.Typer(help="Fetch, import and list packs: the data of domains.", no_
 @app.command("list")
 def list_packs(json: Json = False) -> None:
     """List the packs at hand: what ships with Greenroom and what was pulled."""
-    from rich.table import Table
-
     from greenroom.domains.packs import Pack, load_pack
     from greenroom.domains.plugins import domain_names, find_pack, find_plugin
     from greenroom.util.caches import pack_cache, pulled_packs
@@ -45,14 +43,14 @@ def list_packs(json: Json = False) -> None:
     if json:
         print_json(rows)
         return
-    table = Table(title="Packs")
-    for heading in ("--data", "--env", "Tasks", "Name", "Version", "Licence", "Source"):
-        table.add_column(heading)
-    for row in rows:
-        splits = ", ".join(f"{split} {count}" for split, count in row["splits"].items())
-        texts = [row[key] for key in ("name", "version", "licence", "source")]
-        table.add_row(row["data"], row["env"], splits, *texts)
-    console().print(table)
+    headings = ("--data", "--env", "Tasks", "Name", "Version", "Licence", "Source")
+    print_table("Packs", headings, map(_texts, rows), title_justify="center")
+
+
+def _texts(row: dict[str, Any]) -> list[str]:
+    splits = ", ".join(f"{split} {count}" for split, count in row["splits"].items())
+    rest = [row[key] for key in ("name", "version", "licence", "source")]
+    return [row["data"], row["env"], splits, *rest]
 
 
 @app.command()

@@ -15,11 +15,10 @@ if TYPE_CHECKING:
     from greenroom.store import EvaluationRecord, RunRecord, Store
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(errors)
+app = typer.Typer()
 
 
+@app.command()
 def errors(
     name: Annotated[
         str, typer.Argument(help="The name or id of a run or an evaluation.", metavar="NAME")

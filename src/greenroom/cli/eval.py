@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from greenroom.cli.config_options import takes
-from greenroom.cli.evaluating import run_and_report
 from greenroom.cli.options import Json, JUnit
 from greenroom.cli.reporting import Outcome
+from greenroom.cli.working import run_and_report
 from greenroom.evaluation.config import EvaluationConfig
 
 if TYPE_CHECKING:
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
     from greenroom.store import EvaluationRecord, Store
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("eval")(evaluate)
+app = typer.Typer()
 
 
+@app.command("eval")
 @takes(EvaluationConfig)
 def evaluate(
     fields: dict[str, Any],

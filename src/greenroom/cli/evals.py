@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from greenroom.cli.config_options import takes
-from greenroom.cli.evaluating import run_and_report
 from greenroom.cli.options import Json, JUnit
 from greenroom.cli.output import console, print_json
 from greenroom.cli.reporting import Outcome, deliver, list_jobs, report_commands
+from greenroom.cli.working import run_and_report
 from greenroom.errors import InputError
 from greenroom.evaluation.config import EvaluationConfig
 from greenroom.options import checked

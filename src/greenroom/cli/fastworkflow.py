@@ -14,7 +14,7 @@ import typer
 from greenroom.benchmark.config import RunConfig
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
-from greenroom.cli.output import console, print_json
+from greenroom.cli.output import console, print_json, print_table
 
 if TYPE_CHECKING:
     from greenroom.agents.fastworkflow.training import TrainingResult
@@ -124,8 +124,6 @@ def train(
 @app.command("list")
 def list_models(json: Json = False) -> None:
     """List what was trained, and whether it still fits its workflow and FastWorkflow."""
-    from rich.table import Table
-
     from greenroom.agents.fastworkflow.training import trained_models
 
     rows = [_row(result) for result in trained_models()]
@@ -135,11 +133,9 @@ def list_models(json: Json = False) -> None:
     if not rows:
         console().print("Nothing is trained yet: 'greenroom fastworkflow train' does it.")
         return
-    table = Table(title="Intent models")
-    for heading in ("Workflow", "Trained", "Usable", "Utterances", "Held out", "Size", "Path"):
-        table.add_column(heading, overflow="fold")
-    for row in rows:
-        table.add_row(
+    headings = ("Workflow", "Trained", "Usable", "Utterances", "Held out", "Size", "Path")
+    texts = [
+        (
             row["workflow"],
             row["trained_at"][:16].replace("T", " "),
             "yes" if row["usable"] else "no",
@@ -148,7 +144,9 @@ def list_models(json: Json = False) -> None:
             f"{row['bytes'] / 1e6:.0f} MB",
             row["workflow_path"],
         )
-    console().print(table)
+        for row in rows
+    ]
+    print_table("Intent models", headings, texts, title_justify="center", overflow="fold")
 
 
 def _quality(result: TrainingResult) -> str:

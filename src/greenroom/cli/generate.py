@@ -10,12 +10,10 @@ import typer
 from greenroom.cli.options import Json, Replace
 from greenroom.cli.output import console, print_json
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(generate)
+app = typer.Typer()
 
 
+@app.command()
 def generate(
     output: Annotated[Path, typer.Option("--output", "-o", help="The directory to write.")],
     env: Annotated[str, typer.Option("--env", help="The domain: retail.")] = "retail",

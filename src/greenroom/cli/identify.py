@@ -12,7 +12,7 @@ import typer
 
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
-from greenroom.cli.output import console, print_json
+from greenroom.cli.output import console, print_json, print_table
 from greenroom.cli.working import Watcher, work
 from greenroom.judging.config import JudgingConfig
 from greenroom.options import checked
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from greenroom.store import JudgementRecord, JudgingRecord, RunRecord, Store
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(identify)
+app = typer.Typer()
 
 
+@app.command()
 @takes(JudgingConfig, without=("gates", "strict", "seed", "max_retries"))
 def identify(
     fields: dict[str, Any],
@@ -151,8 +150,6 @@ def _judge(
 def _print(
     title: str, judge: str, failures: int, judgements: Sequence[JudgementRecord], examples: int
 ) -> None:
-    from rich.table import Table
-
     from greenroom.judging import summarise
 
     out = console()
@@ -162,17 +159,13 @@ def _print(
     summary = summarise(judgements)
     heading = f"{title}: {summary.judged} of {failures} failures judged by {judge}"
     out.print(heading, markup=False, soft_wrap=True)
-    table = Table()
-    table.add_column("At fault")
-    table.add_column("Episodes", justify="right")
-    table.add_column("Share", justify="right")
+    counts: list[tuple[str, int]] = []
     for author, count in summary.by_author.items():
-        table.add_row(author, str(count), f"{count / summary.judged:.0%}")
+        counts.append((author, count))
         kinds = summary.by_kind if author == "agent" else {}
-        for kind, number in kinds.items():
-            name = kind.replace("_", " ")
-            table.add_row(f"  {name}", str(number), f"{number / summary.judged:.0%}")
-    out.print(table)
+        counts += [(f"  {kind.replace('_', ' ')}", number) for kind, number in kinds.items()]
+    rows = [(name, str(count), f"{count / summary.judged:.0%}") for name, count in counts]
+    print_table(None, ("At fault", "Episodes", "Share"), rows, right=("Episodes", "Share"))
     if summary.without_verdict:
         out.print(f"Without a verdict: {summary.without_verdict} (the judge gave no usable answer)")
     for one in judgements[:examples]:

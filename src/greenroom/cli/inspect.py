@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,11 +29,10 @@ Model = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(inspect)
+app = typer.Typer()
 
 
+@app.command()
 def inspect(workflow: Workflow, model: Model = None, json: Json = False) -> None:
     """Show what a workflow is: whether it chats and what told so, what it takes, how to call it.
 
@@ -76,11 +76,7 @@ def _facts(found: Found) -> dict[str, Any]:
         "flags": profile.flags,
         "address": profile.address,
         "interface": profile.interface,
-        "schemas": {
-            "inputs": profile.schemas.inputs,
-            "parameters": profile.schemas.parameters,
-            "outputs": profile.schemas.outputs,
-        },
+        "schemas": asdict(profile.schemas),
         "parameters": profile.parameters,
         "try": _tries(found),
     }

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from greenroom.model_server import RunningServer
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("model-server")(model_server)
+app = typer.Typer()
 
 
+@app.command("model-server")
 @takes(RunConfig, only=("env", "env_options", "data", "task_split", "seed"))
 def model_server(
     fields: dict[str, Any],

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from greenroom.cli.options import Json
-from greenroom.cli.output import console, print_json
+from greenroom.cli.output import console, print_json, print_table
 
 app = typer.Typer(help="Fetch and list models that run on this machine.", no_args_is_help=True)
 
@@ -47,10 +47,8 @@ def pull(
 @app.command("list")
 def list_models(json: Json = False) -> None:
     """List the models that can run here, whether they were pulled, and registered providers."""
-    from rich.table import Table
-
     from greenroom.models.local import KNOWN_MODELS, engine_version
-    from greenroom.models.providers import registered_providers
+    from greenroom.models.transports import registered_providers
 
     engine = engine_version()
     rows: list[dict[str, Any]] = [
@@ -68,14 +66,18 @@ def list_models(json: Json = False) -> None:
     if json:
         print_json({"engine": engine, "models": rows, "providers": providers})
         return
-    table = Table()
-    for title in ("Model", "Pulled", "Licence", "Description"):
-        table.add_column(title)
-    for row in rows:
-        size = f"{row['bytes'] / 1e6:.0f} MB" if row["bytes"] is not None else "no"
-        table.add_row(row["name"], size, row["licence"], row["description"])
+    sizes = [row["bytes"] for row in rows]
+    texts = [
+        (
+            row["name"],
+            "no" if size is None else f"{size / 1e6:.0f} MB",
+            row["licence"],
+            row["description"],
+        )
+        for row, size in zip(rows, sizes, strict=True)
+    ]
+    print_table(None, ("Model", "Pulled", "Licence", "Description"), texts)
     out = console()
-    out.print(table)
     installed = f"xllamacpp {engine}" if engine else "not installed: pip install 'greenroom[local]'"
     out.print(f"Engine: {installed}", markup=False)
     for name, summary in providers.items():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,6 +17,27 @@ def console() -> Console:
     from rich.console import Console
 
     return Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+
+
+def print_table(
+    title: str | None,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Collection[str] = (),
+    title_justify: Literal["left", "center"] = "left",
+    **column: Any,
+) -> None:
+    """Print a table; its texts are never read as markup. `right` names columns of numbers."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=None if title is None else Text(title), title_justify=title_justify)
+    for heading in headings:
+        table.add_column(heading, justify="right" if heading in right else "left", **column)
+    for row in rows:
+        table.add_row(*map(Text, row))
+    console().print(table)
 
 
 def print_json(value: Any) -> None:

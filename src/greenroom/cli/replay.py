@@ -14,12 +14,10 @@ from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json
 from greenroom.trials.display import progress_bar
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(replay)
+app = typer.Typer()
 
 
+@app.command()
 @takes(RunConfig, only=("env", "env_options", "data", "task_split"))
 def replay(
     fields: dict[str, Any],

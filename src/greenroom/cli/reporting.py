@@ -12,7 +12,7 @@ from pydantic import Field
 
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
-from greenroom.cli.output import console, print_json
+from greenroom.cli.output import console, print_json, print_table
 from greenroom.errors import InputError, UnknownName
 from greenroom.options import Config, Flag, checked
 from greenroom.util.files import write_whole
@@ -200,20 +200,21 @@ def list_jobs(
     if not rows:
         console().print(first)
         return
-    from rich.table import Table
-    from rich.text import Text
-
     from greenroom.reports.texts import one_line
 
-    table = Table(title=Text(one_line(title)), title_justify="left")
-    for heading in ("Name", *columns, cells, "Status", "Created"):
-        table.add_column(heading, justify="right" if heading == cells else "left")
-    for job, finished in rows:
-        texts = [job.name, *(column(job) for column in columns.values())]
-        texts += [f"{finished}/{job.planned}", job.status]
-        texts.append(f"{job.created_at.astimezone():%Y-%m-%d %H:%M}")
-        table.add_row(*(Text(one_line(text)) for text in texts))
-    console().print(table)
+    texts = [
+        [
+            job.name,
+            *(column(job) for column in columns.values()),
+            f"{finished}/{job.planned}",
+            job.status,
+            f"{job.created_at.astimezone():%Y-%m-%d %H:%M}",
+        ]
+        for job, finished in rows
+    ]
+    headings = ("Name", *columns, cells, "Status", "Created")
+    lines = [[one_line(text) for text in row] for row in texts]
+    print_table(one_line(title), headings, lines, right=(cells,))
 
 
 def find_jobs(

@@ -9,16 +9,13 @@ import typer
 from greenroom.benchmark.config import RunConfig
 from greenroom.cli.config_options import AgentCommand, takes
 from greenroom.cli.options import Json, JUnit, Run
-from greenroom.cli.playing import play_and_report
 from greenroom.cli.reporting import Outcome, finish
+from greenroom.cli.working import play_and_report
+
+app = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command(cls=AgentCommand)(run)
-    app.command()(resume)
-
-
+@app.command(cls=AgentCommand)
 @takes(RunConfig)
 def run(
     fields: dict[str, Any],
@@ -50,6 +47,7 @@ def run(
     finish(play_and_report(store, record, prepared, Outcome(junit=junit), json=json))
 
 
+@app.command()
 @takes(RunConfig, on_resume=True)
 def resume(fields: dict[str, Any], run: Run, junit: JUnit = None, json: Json = False) -> None:
     """Go on with a run that was interrupted: only what has no result yet is played."""

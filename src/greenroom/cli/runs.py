@@ -1,16 +1,18 @@
-"""`greenroom runs`: what was played, and reports of it in every form."""
+"""`greenroom runs`: what was played or is being played, and reports of it in every form."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json, Run
 from greenroom.cli.reporting import Outcome, deliver, list_jobs, report_commands
-from greenroom.cli.watch import watch
 from greenroom.options import checked
+from greenroom.trials.display import progress_bar
 
 if TYPE_CHECKING:
     from greenroom.store import RunRecord, Runs, Store
@@ -25,7 +27,30 @@ def _find(name: str) -> tuple[Store, Runs, RunRecord]:
     return store, store.runs, store.runs.find(name)
 
 
-app.command()(watch)
+@app.command()
+def watch(
+    run: Run,
+    interval: Annotated[
+        float, typer.Option("--interval", help="Seconds between two looks.", min=0.05)
+    ] = 1.0,
+) -> None:
+    """Watch a run from another terminal until it is over; the exit status is 1 if it stopped."""
+    from greenroom.store import open_store
+
+    store = open_store()
+    record = store.runs.find(run)
+    with progress_bar(record.name, record.planned) as advance:
+        shown = 0
+        for done, note in _looks(store, record, interval):
+            for _ in range(done - shown):
+                advance(note)
+            shown = done
+    status = store.runs.find(record.id).status
+    typer.echo(f"{record.name} is {status}: {shown} of {record.planned} episodes have a result")
+    if status != "complete":
+        raise typer.Exit(1)
+
+
 report_commands(app, _find, "a run", "episodes")
 
 
@@ -56,3 +81,19 @@ def show(fields: dict[str, Any], run: Run, json: Json = False) -> None:
     """Show a run: its figures, tasks and failures; hold gates against it."""
     store, _, found = _find(run)
     deliver(store, found, checked(Outcome, fields), json=json)
+
+
+def _looks(store: Store, run: RunRecord, interval: float) -> Iterator[tuple[int, str]]:
+    while True:
+        # Asked before counting: what was finished in between is then counted too.
+        playing = store.runs.find(run.id).status == "running"
+        results = [s for s in store.runs.summaries(run.id) if s.reward is not None]
+        solved = sum(summary.solved for summary in results)
+        costs = [summary.cost for summary in results if summary.cost is not None]
+        note = f"pass^1 {solved / len(results):.2f}" if results else ""
+        if costs:
+            note += f", ${sum(costs):.2f}"
+        yield len(results), note
+        if not playing:
+            return
+        time.sleep(interval)

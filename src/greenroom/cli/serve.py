@@ -20,11 +20,10 @@ _MEGABYTE = 1 << 20
 _SECONDS_TO_END = 0.5
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("serve", cls=ServedAgentCommand)(serve)
+app = typer.Typer()
 
 
+@app.command("serve", cls=ServedAgentCommand)
 @takes(
     RunConfig,
     only=(
@@ -100,7 +99,7 @@ def serve(
         found.append(sessions[0].workflow())
     if not found:
         raise InputError("Name a workflow, as in app.py:name, or an agent by --agent.")
-    app = create_app(
+    served = create_app(
         *found,
         token=token,
         cors_origins=cors or (),
@@ -115,7 +114,7 @@ def serve(
             _print_ready(address, found, secured=token is not None)
 
     within = sessions[0].running() if sessions else None
-    serve_until_stopped(app, host=host, port=port, announce=announce, within=within)
+    serve_until_stopped(served, host=host, port=port, announce=announce, within=within)
     if not as_json:
         typer.echo("Stopped.")
     _leave_behind_what_runs()

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from greenroom.benchmark.config import RunConfig, check_config
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json, ListOptionsCommand, chosen_tasks
-from greenroom.cli.output import console, print_json
+from greenroom.cli.output import console, print_json, print_table
+
+if TYPE_CHECKING:
+    from greenroom.domains.domain import Domain
 
 app = typer.Typer(help="List, show and check tasks.", no_args_is_help=True)
 
@@ -22,27 +25,25 @@ TASKS = (*WORLD, "task_ids", "start_index", "end_index")
 @takes(RunConfig, only=TASKS)
 def list_tasks(fields: dict[str, Any], json: Json = False) -> None:
     """List the tasks of a split."""
-    from rich.table import Table
-
-    from greenroom.domains.domain import load_domain
-
-    config = check_config(fields)
-    task_split = config.task_split
-    domain = load_domain(config.env, config.data, config.env_options)
-    indices = chosen_tasks(domain, config)
+    domain, config = _world(fields)
+    task_split, indices = config.task_split, chosen_tasks(domain, config)
     tasks = [(index, domain.task(index, task_split)) for index in indices]
     if json:
         print_json([{"task_id": index} | task.to_json() for index, task in tasks])
         return
-    table = Table(title=f"{domain.name}, split {task_split}: {len(tasks)} tasks")
-    for heading in ("Task", "Actions", "Outputs"):
-        table.add_column(heading, justify="right")
-    table.add_column("Instruction")
     out = console()
-    for index, task in tasks:
-        summary = textwrap.shorten(task.instruction, out.width - 40, placeholder=" ...")
-        table.add_row(str(index), str(len(task.actions)), str(len(task.outputs)), summary)
-    out.print(table)
+    rows = [
+        (
+            str(index),
+            str(len(task.actions)),
+            str(len(task.outputs)),
+            textwrap.shorten(task.instruction, out.width - 40, placeholder=" ..."),
+        )
+        for index, task in tasks
+    ]
+    title = f"{domain.name}, split {task_split}: {len(tasks)} tasks"
+    numbers = ("Task", "Actions", "Outputs")
+    print_table(title, (*numbers, "Instruction"), rows, right=numbers, title_justify="center")
     info = domain.pack.info
     out.print(f"Pack {info.name} {info.version}; licence: {info.licence}")
     unscored = sum(task.unscored_count for _, task in tasks)
@@ -58,11 +59,8 @@ def show(
     json: Json = False,
 ) -> None:
     """Show a task: its instruction, ground truth and outputs, and what they change."""
-    from greenroom.domains.domain import load_domain
-
-    config = check_config(fields)
+    domain, config = _world(fields)
     task_split = config.task_split
-    domain = load_domain(config.env, config.data, config.env_options)
     task = domain.task(task_id, task_split)
     truth = domain.ground_truth(task_id, task_split)
     changed = [f"{place.table}[{place.id}]" for place in truth.changes]
@@ -71,7 +69,8 @@ def show(
         return
     out = console()
     out.print(f"[bold]Task {task_id}[/bold] of {domain.name}, split {task_split}")
-    _paragraph(task.instruction)
+    for line in task.instruction.splitlines():
+        out.print(textwrap.fill(line, 100), markup=False)
     out.print("\n[bold]Ground truth[/bold]")
     for action in task.actions:
         arguments = ", ".join(f"{name}={value!r}" for name, value in action.kwargs.items())
@@ -90,13 +89,10 @@ def show(
 @takes(RunConfig, only=TASKS)
 def validate(fields: dict[str, Any], json: Json = False) -> None:
     """Check that tasks can be measured with; the exit status is 1 if one cannot."""
-    from greenroom.domains.domain import load_domain
     from greenroom.domains.validation import validate_tasks
 
-    config = check_config(fields)
-    task_split = config.task_split
-    domain = load_domain(config.env, config.data, config.env_options)
-    indices = chosen_tasks(domain, config)
+    domain, config = _world(fields)
+    task_split, indices = config.task_split, chosen_tasks(domain, config)
     problems = validate_tasks(domain, task_split, indices)
     faulty = {problem.task_index for problem in problems}
     unscored = sum(domain.task(index, task_split).unscored_count for index in indices)
@@ -119,6 +115,8 @@ def validate(fields: dict[str, Any], json: Json = False) -> None:
         raise typer.Exit(1)
 
 
-def _paragraph(text: str) -> None:
-    for line in text.splitlines():
-        console().print(textwrap.fill(line, 100), markup=False)
+def _world(fields: dict[str, Any]) -> tuple[Domain, RunConfig]:
+    from greenroom.domains.domain import load_domain
+
+    config = check_config(fields)
+    return load_domain(config.env, config.data, config.env_options), config

@@ -59,8 +59,8 @@ def play(flags: argparse.Namespace) -> None:
     """Play the run, keep it in the store, and write Tau Bench's result file."""
     from greenroom.agents import find_strategy
     from greenroom.benchmark import check_config, start_run
-    from greenroom.cli.playing import play_and_report
     from greenroom.cli.reporting import FAILED, Outcome
+    from greenroom.cli.working import play_and_report
     from greenroom.models.cache import clear_answers
     from greenroom.reports.tau_bench import result_file_name, tau_bench_rows, write_tau_bench
     from greenroom.store import open_store

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from greenroom.cli.options import Json
-from greenroom.cli.output import console, print_json
+from greenroom.cli.output import console, print_json, print_table
 from greenroom.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,20 +54,15 @@ def import_test_set(
     from greenroom.store import open_store
 
     version, is_new = import_file(open_store(), file, name=name, form=format, note=note)
-    if json:
-        print_json(_facts(version) | {"new": is_new})
-    elif is_new:
-        typer.echo(f"Imported {version}: {_size(version)}")
-    else:
-        typer.echo(f"Nothing to import: {version} has these rows already")
+    words = f"Nothing to import: {version} has these rows already"
+    if is_new:
+        words = f"Imported {version}: {_size(version)}"
+    _tell(json, _facts(version) | {"new": is_new}, words)
 
 
 @app.command("list")
 def list_test_sets(json: Json = False) -> None:
     """List all test sets with their latest version."""
-    from rich.markup import escape
-    from rich.table import Table
-
     from greenroom.store import open_store
 
     store = open_store()
@@ -78,18 +73,18 @@ def list_test_sets(json: Json = False) -> None:
     if not latest:
         console().print("No test sets yet. Try: greenroom testset import FILE")
         return
-    table = Table(title=f"Test sets in {store.location}", title_justify="left")
-    for heading in ("Name", "Version", "Rows", "Columns", "Changed"):
-        table.add_column(heading, justify="right" if heading in ("Version", "Rows") else "left")
-    for version in latest:
-        table.add_row(
-            escape(version.name),
+    rows = [
+        (
+            version.name,
             str(version.version),
             str(version.row_count),
-            escape(", ".join(column.name for column in version.columns)),
+            ", ".join(column.name for column in version.columns),
             f"{version.created_at.astimezone():%Y-%m-%d %H:%M}",
         )
-    console().print(table)
+        for version in latest
+    ]
+    headings = ("Name", "Version", "Rows", "Columns", "Changed")
+    print_table(f"Test sets in {store.location}", headings, rows, right=("Version", "Rows"))
 
 
 @app.command()
@@ -101,25 +96,22 @@ def show(
     """Show a test set: what its columns hold and are for, its versions, its first rows."""
     from greenroom.evaluation.test_sets import find_version
     from greenroom.store import open_store
+    from greenroom.util.raw_json import raw_text
 
     store = open_store()
     version = find_version(store, test_set)
     versions = store.test_sets.versions(version.test_set_id)
     first_rows = list(store.test_sets.rows(version, limit=rows))
     if json:
-        print_json(
-            _facts(version)
-            | {
-                "versions": [
-                    one.model_dump(mode="json", include={"version", "created_at", "note"})
-                    | {"rows": one.row_count}
-                    for one in versions
-                ],
-                "first_rows": first_rows,
-            }
-        )
+        told = {"version", "created_at", "note"}
+        history = [
+            one.model_dump(mode="json", include=told) | {"rows": one.row_count} for one in versions
+        ]
+        print_json(_facts(version) | {"versions": history, "first_rows": first_rows})
         return
-    _print_columns(version)
+    roles = _roles(version)
+    columns = [(one.name, one.kind, roles[one.name] or "-") for one in version.columns]
+    print_table(f"{version}: {_size(version)}", ("Column", "Holds", "Used as"), columns)
     out = console()
     for one in versions:
         changed = f"{one.created_at.astimezone():%Y-%m-%d %H:%M}"
@@ -127,7 +119,10 @@ def show(
         words = f"Version {one.version}, {changed}, {_counted(one.row_count, 'row')}{note}"
         out.print(words, markup=False, soft_wrap=True)
     for number, row in enumerate(first_rows, start=1):
-        out.print(f"Row {number}: {_shortened(row)}", markup=False, soft_wrap=True, style="dim")
+        text = raw_text(row)
+        if len(text) > _SHOWN_CHARACTERS:
+            text = f"{text[:_SHOWN_CHARACTERS]} ..."
+        out.print(f"Row {number}: {text}", markup=False, soft_wrap=True, style="dim")
 
 
 @app.command()
@@ -145,10 +140,8 @@ def export(
     version = find_version(store, test_set)
     if file != _STANDARD_OUTPUT:
         export_file(store, version, Path(file), form=format)
-        if json:
-            print_json(_facts(version) | {"file": file})
-        else:
-            typer.echo(f"Wrote {file}: {version}, {_size(version)}")
+        words = f"Wrote {file}: {version}, {_size(version)}"
+        _tell(json, _facts(version) | {"file": file}, words)
     elif json:
         raise InputError("The rows themselves are printed: leave --json out, or name a file.")
     else:
@@ -170,10 +163,7 @@ def add(
 
     rows = [found for text in row for found in parse_rows([text], "jsonl", "--row")]
     version = add_rows(open_store(), test_set, rows, note=note)
-    if json:
-        print_json(_facts(version))
-    else:
-        typer.echo(f"{version}: {_size(version)}")
+    _tell(json, _facts(version), f"{version}: {_size(version)}")
 
 
 @app.command()
@@ -192,10 +182,15 @@ def delete(
             f"Delete '{versions[0].name}' with {_counted(len(versions), 'version')}?", abort=True
         )
     store.test_sets.delete(test_set)
+    name = versions[0].name
+    _tell(json, {"name": name, "deleted": True}, f"Deleted {name}")
+
+
+def _tell(json: bool, facts: dict[str, Any], words: str) -> None:
     if json:
-        print_json({"name": versions[0].name, "deleted": True})
+        print_json(facts)
     else:
-        typer.echo(f"Deleted {versions[0].name}")
+        typer.echo(words)
 
 
 def _facts(version: TestSetVersion) -> dict[str, Any]:
@@ -224,19 +219,6 @@ def _roles(version: TestSetVersion) -> dict[str, str | None]:
     return found
 
 
-def _print_columns(version: TestSetVersion) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(title=escape(f"{version}: {_size(version)}"), title_justify="left")
-    for heading in ("Column", "Holds", "Used as"):
-        table.add_column(heading)
-    roles = _roles(version)
-    for column in version.columns:
-        table.add_row(escape(column.name), column.kind, roles[column.name] or "-")
-    console().print(table)
-
-
 def _print_rows(store: Store, version: TestSetVersion, wanted: str) -> None:
     from greenroom.evaluation.test_sets import format_rows
     from greenroom.evaluation.test_sets.files import format_of
@@ -245,13 +227,6 @@ def _print_rows(store: Store, version: TestSetVersion, wanted: str) -> None:
     rows = store.test_sets.rows(version)
     for piece in format_rows(rows, columns, format_of(Path(), wanted)):
         sys.stdout.write(piece)
-
-
-def _shortened(row: dict[str, Any]) -> str:
-    from greenroom.util.raw_json import raw_text
-
-    text = raw_text(row)
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]} ..."
 
 
 def _size(version: TestSetVersion) -> str:

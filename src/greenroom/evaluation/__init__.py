@@ -42,33 +42,18 @@ if not TYPE_CHECKING:
     # Who only reads options or a test set need not wait for what it takes to run an evaluation.
     __getattr__ = later(
         __name__,
-        {
-            "EvaluationConfig": "config",
-            "check_evaluation_config": "config",
-            "Case": "evaluators",
-            "Evaluator": "evaluators",
-            "EvaluatorKind": "evaluators",
-            "Score": "evaluators",
-            "evaluator_names": "evaluators",
-            "load_kind": "evaluators",
-            "make_evaluator": "evaluators",
-            "make_evaluators": "evaluators",
-            "run_evaluation": "running",
-            "EvaluationContext": "context",
-            "find_test_set": "runs",
-            "open_workflow": "runs",
-            "reopen_evaluation": "runs",
-            "start_evaluation": "runs",
-            "Roles": "test_sets",
-            "add_rows": "test_sets",
-            "column_roles": "test_sets",
-            "export_file": "test_sets",
-            "find_version": "test_sets",
-            "import_file": "test_sets",
-            "read_rows": "test_sets",
-            "row_expected": "test_sets",
-            "row_inputs": "test_sets",
-        },
+        config="EvaluationConfig check_evaluation_config",
+        evaluators=(
+            "Case Evaluator EvaluatorKind Score evaluator_names load_kind make_evaluator "
+            "make_evaluators"
+        ),
+        running="run_evaluation",
+        context="EvaluationContext",
+        runs="find_test_set open_workflow reopen_evaluation start_evaluation",
+        test_sets=(
+            "Roles add_rows column_roles export_file find_version import_file read_rows "
+            "row_expected row_inputs"
+        ),
     )
 
 __all__ = [

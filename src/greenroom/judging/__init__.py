@@ -22,16 +22,9 @@ if not TYPE_CHECKING:
     # Reading the options of a judging needs none of the rest.
     __getattr__ = later(
         __name__,
-        {
-            "JudgingConfig": "config",
-            "judge_episode": "faults",
-            "FaultSummary": "run",
-            "failed_episodes": "run",
-            "policy_seen": "run",
-            "run_judging": "run",
-            "start_judging": "run",
-            "summarise": "run",
-        },
+        config="JudgingConfig",
+        faults="judge_episode",
+        run="FaultSummary failed_episodes policy_seen run_judging start_judging summarise",
     )
 
 __all__ = [

@@ -10,10 +10,15 @@ from greenroom.models.faults import Fault, Tokens
 from greenroom.models.limits import AdaptiveLimit, EndpointLimits
 from greenroom.models.pool import ModelPool, open_pool
 from greenroom.models.prices import Price, Prices, Rates
-from greenroom.models.providers import Provider
 from greenroom.models.purses import Ledger
 from greenroom.models.retries import RetryPolicy
-from greenroom.models.transports import Transport, TransportName, open_transport, transport_name
+from greenroom.models.transports import (
+    Provider,
+    Transport,
+    TransportName,
+    open_transport,
+    transport_name,
+)
 from greenroom.models.types import (
     BudgetExhausted,
     ChatMessage,

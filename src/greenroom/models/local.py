@@ -33,7 +33,7 @@ from greenroom.messages import Message
 from greenroom.models.answers import completion_of
 from greenroom.models.endpoints import Endpoint
 from greenroom.models.faults import Fault
-from greenroom.models.providers import Provider
+from greenroom.models.transports import Provider
 from greenroom.models.types import Completion, ContextWindowExceeded, ModelRequest, ModelSettings
 from greenroom.util.caches import cache_root
 

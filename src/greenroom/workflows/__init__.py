@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from greenroom.util.imports import later
 from greenroom.workflows.calls import (
     IS_CHAT,
     Answer,
@@ -32,13 +32,11 @@ if TYPE_CHECKING:
 
 
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        # Declaring a workflow does not load the clients.
-        if name in __all__:
-            return getattr(import_module("greenroom.workflows.call"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
+    # Declaring a workflow does not load the clients.
+    __getattr__ = later(
+        __name__,
+        call="LocalTarget WorkflowClient call_workflow discover load_workflows open_target",
+    )
 
 __all__ = [
     "IS_CHAT",

@@ -46,22 +46,12 @@ if not TYPE_CHECKING:
     # The kinds that ship, for whoever passes them to `greenroom.evaluate`; loaded when used.
     __getattr__ = later(
         __name__,
-        {
-            "contains": "text",
-            "contains_json": "structured",
-            "conversation_length": "chat",
-            "ends_with": "text",
-            "exact_match": "text",
-            "field_match": "structured",
-            "json_diff": "structured",
-            "last_message": "chat",
-            "levenshtein": "similarity",
-            "llm_judge": "judge",
-            "regex": "text",
-            "role_order": "chat",
-            "semantic_similarity": "semantic",
-            "starts_with": "text",
-        },
+        text="contains ends_with exact_match regex starts_with",
+        structured="contains_json field_match json_diff",
+        chat="conversation_length last_message role_order",
+        similarity="levenshtein",
+        judge="llm_judge",
+        semantic="semantic_similarity",
     )
 
 __all__ = [

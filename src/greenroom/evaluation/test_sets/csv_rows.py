@@ -18,16 +18,16 @@ def read_csv(lines: Iterable[str], source: str) -> Iterator[dict[str, Any]]:
     """Read the rows after the heading; errors name the line and the column."""
     # Python's default limit is 128 KiB; a conversation may be longer.
     csv.field_size_limit(_LARGEST_CELL)
-    remembered = _Remembered(lines)
-    reader = csv.reader(remembered, strict=True)
+    record: list[str] = []
+    reader = csv.reader(_noted(lines, record), strict=True)
     columns: list[str] | None = None
     while True:
-        remembered.forget()
+        record.clear()
         line = reader.line_num + 1
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            raise _trouble(remembered.text, line, source, error) from error
+            raise _trouble("".join(record), line, source, error) from error
         if cells is None:
             break
         if not cells:  # an empty line
@@ -101,29 +101,10 @@ def _row(columns: list[str], cells: list[str], line: int, source: str) -> dict[s
     return dict(zip(columns, cells, strict=True))
 
 
-class _Remembered:
-    """An iterator over lines that remembers those of the current record."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self._lines = iter(lines)
-        self._record: list[str] = []
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self._lines)
-        self._record.append(line)
-        return line
-
-    def forget(self) -> None:
-        """Start a new record."""
-        self._record.clear()
-
-    @property
-    def text(self) -> str:
-        """The record so far."""
-        return "".join(self._record)
+def _noted(lines: Iterable[str], record: list[str]) -> Iterator[str]:
+    for line in lines:
+        record.append(line)
+        yield line
 
 
 def _trouble(record: str, line: int, source: str, error: csv.Error) -> DataError:

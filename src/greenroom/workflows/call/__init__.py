@@ -5,8 +5,9 @@ Names are imported on first use: a client needs libraries that a local call does
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from greenroom.util.imports import later
 
 if TYPE_CHECKING:
     from greenroom.workflows.call.chat_session import ChatSession
@@ -16,24 +17,16 @@ if TYPE_CHECKING:
     from greenroom.workflows.call.local import LocalTarget
     from greenroom.workflows.call.opening import call_workflow, open_target
 
-_MODULES = {
-    "ChatSession": "chat_session",
-    "LocalTarget": "local",
-    "WorkflowClient": "client",
-    "call_workflow": "opening",
-    "discover": "discovery",
-    "load_workflows": "loading",
-    "open_target": "opening",
-}
-
-
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> Any:
-        if name in _MODULES:
-            return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
+    __getattr__ = later(
+        __name__,
+        chat_session="ChatSession",
+        client="WorkflowClient",
+        discovery="discover",
+        loading="load_workflows",
+        local="LocalTarget",
+        opening="call_workflow open_target",
+    )
 
 __all__ = [
     "ChatSession",

@@ -149,12 +149,11 @@ class _Search:
 
 
 def _declared_in(described: dict[str, Any]) -> Verdict | None:
-    inner = as_dict(as_dict(described.get("request")).get("flags")).get(IS_CHAT)
-    if isinstance(inner, bool):
-        return Verdict(inner, f"declared: /inspect says request.flags.is_chat = {_json(inner)}")
-    outer = as_dict(described.get("flags")).get(IS_CHAT)
-    if isinstance(outer, bool):
-        return Verdict(outer, f"declared: /inspect says flags.is_chat = {_json(outer)}")
+    inner = as_dict(described.get("request")).get("flags")
+    for place, flags in (("request.flags", inner), ("flags", described.get("flags"))):
+        flag = as_dict(flags).get(IS_CHAT)
+        if isinstance(flag, bool):
+            return Verdict(flag, f"declared: /inspect says {place}.is_chat = {_json(flag)}")
     return None
 
 
@@ -166,13 +165,11 @@ def _judged(operations: list[Operation], inputs: Any) -> Verdict:
             said = f"x-agenta.flags.is_chat = {_json(flag)} on /{one.route}"
             return Verdict(flag, f"declared: the OpenAPI document says {said}")
     schemas = [("the inputs", inputs), *((f"/{o.route}", o.schemas.inputs) for o in operations)]
-    signs = [(place, takes_messages(schema)) for place, schema in schemas]
-    for place, how in signs:
-        if how == "marked":
-            return Verdict(True, f"the schema of {place} marks messages as a message history")
-    for place, how in signs:
-        if how == "shaped":
-            return Verdict(True, f"the shape: {place} takes messages")
+    signs = {takes_messages(schema): place for place, schema in reversed(schemas)}
+    if place := signs.get("marked"):
+        return Verdict(True, f"the schema of {place} marks messages as a message history")
+    if place := signs.get("shaped"):
+        return Verdict(True, f"the shape: {place} takes messages")
     return Verdict(False, _NOBODY_SAYS)
 
 
@@ -187,11 +184,8 @@ def _revision(described: dict[str, Any]) -> dict[str, Any]:
 def _schemas(described: dict[str, Any]) -> Schemas:
     data = as_dict(_revision(described).get("data")) or as_dict(described.get("interface"))
     schemas = as_dict(data.get("schemas"))
-    return Schemas(
-        inputs=as_dict(schemas.get("inputs")) or None,
-        parameters=as_dict(schemas.get("parameters")) or None,
-        outputs=as_dict(schemas.get("outputs")) or None,
-    )
+    names = ("inputs", "parameters", "outputs")
+    return Schemas(**{name: as_dict(schemas.get(name)) or None for name in names})
 
 
 def _described_profile(address: Address, described: dict[str, Any], verdict: Verdict) -> Profile:

@@ -43,6 +43,3 @@ def _chosen(module: ModuleType, source: str, name: str | None) -> list[Workflow]
             "@chat_workflow if it takes messages and answers with messages."
         )
     raise UnknownName("workflow", name, declared)
-
-
-__all__ = ["load_workflows"]

@@ -93,6 +93,3 @@ def _local(address: str, model: str | None) -> Target:
             f"{address}:{workflows[0].name}. It has {names}."
         )
     return LocalTarget(workflows[0], address=address)
-
-
-__all__ = ["call_workflow", "open_target"]

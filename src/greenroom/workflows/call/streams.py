@@ -119,10 +119,14 @@ class StreamedAnswer:
             yield from self._openai(found)
             return
         kind, data = _named(frame.name, found)
-        events = self._vercel(kind, data) if _is_vercel(kind) else self._agenta(kind, data)
-        if events is None:
-            events = self._bare(found) if not _is_ignored(kind) else self._ignored(data)
-        yield from events
+        is_vercel = "-" in kind or kind in ("start", "finish")
+        events = self._vercel(kind, data) if is_vercel else self._agenta(kind, data)
+        if events is not None:
+            yield from events
+        elif kind in _IGNORED or kind.startswith(_IGNORED_FAMILIES):
+            self._note_ids(data)
+        else:
+            yield from self._bare(found)
 
     def close(self) -> Iterator[Event]:
         """The events at the end of the stream; raises if it ended too early."""
@@ -266,7 +270,11 @@ class StreamedAnswer:
                 self._grow(call)
             if choice.get("finish_reason"):
                 self._ended = True
-                yield from self._announced_calls()
+                for call in self._calls.values():
+                    function = call["function"]
+                    given = {"id": call["id"], "name": function["name"]}
+                    given["input"] = _arguments(function["arguments"])
+                    yield Event(kind="tool_call", data=given)
                 yield from self._flush()
         if isinstance(chunk.get("usage"), dict):
             yield from self._use(chunk["usage"])
@@ -277,12 +285,6 @@ class StreamedAnswer:
         call["id"] = call["id"] or piece.get("id") or ""
         call["function"]["name"] += function.get("name") or ""
         call["function"]["arguments"] += function.get("arguments") or ""
-
-    def _announced_calls(self) -> Iterator[Event]:
-        for call in self._calls.values():
-            function = call["function"]
-            given = {"id": call["id"], "name": function["name"]}
-            yield Event(kind="tool_call", data=given | {"input": _arguments(function["arguments"])})
 
     # What the dialects share --------------------------------------------------------------------
 
@@ -339,10 +341,6 @@ class StreamedAnswer:
     def _forget_open(self) -> None:
         self._text, self._refusal, self._calls, self._spoken = [], [], {}, False
 
-    def _ignored(self, data: dict[str, Any]) -> Iterator[Event]:
-        self._note_ids(data)
-        yield from ()
-
     def _note_ids(self, data: dict[str, Any]) -> None:
         metadata = as_dict(data.get("messageMetadata"))
         session = metadata.get("sessionId") or data.get("session_id")
@@ -358,14 +356,6 @@ def _named(name: str, value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         return name, value
     data: Any = value.get("data")
     return kind, cast("dict[str, Any]", data) if isinstance(data, dict) else value
-
-
-def _is_vercel(kind: str) -> bool:
-    return "-" in kind or kind in ("start", "finish")
-
-
-def _is_ignored(kind: str) -> bool:
-    return kind in _IGNORED or kind.startswith(_IGNORED_FAMILIES)
 
 
 def _whole(data: dict[str, Any]) -> Any:

@@ -1,4 +1,7 @@
-"""Agenta's current routes: `/inspect` tells what a workflow is, `/invoke` calls it."""
+"""Agenta's routes: `/inspect` tells what a workflow is, `/invoke` calls it.
+
+`/run` and `/test` are those up to SDK 0.95.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,16 @@ from greenroom.workflows.calls import Answer, CallError, InvalidCall
 from greenroom.workflows.declare.workflow import Workflow
 from greenroom.workflows.serve.bodies import (
     AnswerEnvelope,
+    AnswerIds,
     CallRequest,
     Failure,
     Inspection,
     Json,
+    LegacyAnswer,
+    LegacyBody,
+    LegacyFailure,
+    Status,
+    read_body,
     read_invocation,
 )
 from greenroom.workflows.serve.event_stream import EventWriter
@@ -27,6 +36,9 @@ from greenroom.workflows.serve.headers import (
 from greenroom.workflows.serve.runner import CallRunner, error_status, error_text
 from greenroom.workflows.serve.vercel import VERCEL_HEADERS, VercelWriter, with_plain_messages
 from greenroom.workflows.usage import agenta_usage
+
+LEGACY_VERSION = "3.0"
+"""The version in the answers of `/run` and `/test`."""
 
 
 def inspection(workflow: Workflow) -> Inspection:
@@ -106,17 +118,53 @@ class Invoke:
         await self._runner.stream(exchange, request.call(ids), writer, headers)
 
 
+class Run:
+    """`/run` and `/test`, which differ only in Agenta's own servers."""
+
+    def __init__(self, runner: CallRunner) -> None:
+        self._runner = runner
+
+    async def __call__(self, exchange: Exchange) -> None:
+        """Call the workflow."""
+        request = read_body(LegacyBody, await exchange.json(self._runner.max_body)).request()
+        ids = call_ids(exchange, request.session_id)
+        try:
+            answer = await self._runner.answer(exchange, request.call(ids))
+        except InvalidCall as error:
+            raise request.invalid(error) from error
+        except CallError as error:
+            failure: LegacyFailure = {"detail": {"message": error_text(error), "type": error.kind}}
+            raise Refusal(error_status(error), failure, ids.headers) from error
+        is_text = isinstance(answer.outputs, str)
+        body: LegacyAnswer = {
+            "version": LEGACY_VERSION,
+            "data": answer.outputs,
+            "content_type": "text/plain" if is_text else "application/json",
+            "trace_id": ids.trace_id,
+            "span_id": ids.span_id,
+        }
+        if usage := agenta_usage(answer):
+            body["usage"] = usage
+        await exchange.answer(200, body, ids.headers)
+
+
 def _vercel_form(exchange: Exchange, form: Form) -> Form:
     """The AI SDK expects a stream and sends no Accept header: JSON must be asked for by name."""
     return "json" if form == "json" and JSON in (exchange.header(b"accept") or b"") else "sse"
 
 
-def _envelope(answer: Answer, ids: CallIds) -> AnswerEnvelope:
-    envelope: AnswerEnvelope = {
+def _ids(ids: CallIds) -> AnswerIds:
+    return {
         "session_id": ids.session_id,
         "span_id": ids.span_id,
         "trace_id": ids.trace_id,
         "version": WIRE_VERSION,
+    }
+
+
+def _envelope(answer: Answer, ids: CallIds) -> AnswerEnvelope:
+    envelope: AnswerEnvelope = {
+        **_ids(ids),
         "status": {"code": 200, "message": "Success"},
         "data": {"outputs": answer.outputs},
     }
@@ -128,11 +176,6 @@ def _envelope(answer: Answer, ids: CallIds) -> AnswerEnvelope:
 
 def _failed(error: CallError, ids: CallIds) -> Refusal:
     status = error_status(error)
-    body: Failure = {
-        "session_id": ids.session_id,
-        "span_id": ids.span_id,
-        "trace_id": ids.trace_id,
-        "version": WIRE_VERSION,
-        "status": {"code": status, "message": error_text(error), "type": error.kind},
-    }
+    told: Status = {"code": status, "message": error_text(error), "type": error.kind}
+    body: Failure = {**_ids(ids), "status": told}
     return Refusal(status, body, ids.headers)

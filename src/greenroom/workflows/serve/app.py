@@ -14,10 +14,9 @@ from starlette.routing import Route
 from greenroom._version import __version__
 from greenroom.errors import InputError
 from greenroom.workflows.declare.workflow import Workflow
-from greenroom.workflows.serve.agenta_routes import Inspect, Invoke
+from greenroom.workflows.serve.agenta_routes import Inspect, Invoke, Run
 from greenroom.workflows.serve.exchange import Exchange
 from greenroom.workflows.serve.headers import CallIds
-from greenroom.workflows.serve.legacy_routes import Run
 from greenroom.workflows.serve.limits import (
     MAX_BODY,
     MAX_CONCURRENT_CALLS,

@@ -19,10 +19,10 @@ from greenroom.workflows.serve.bodies import (
     OpenAIError,
     read_body,
 )
+from greenroom.workflows.serve.event_stream import tool_calls_of
 from greenroom.workflows.serve.exchange import Exchange, Refusal, sse
 from greenroom.workflows.serve.headers import call_ids
 from greenroom.workflows.serve.runner import CallRunner, error_status, error_text
-from greenroom.workflows.serve.tool_calls import tool_calls_of
 from greenroom.workflows.usage import openai_usage
 
 BAD_REQUEST = 400

@@ -7,7 +7,7 @@ import logging
 import traceback
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import anyio
 
@@ -15,7 +15,6 @@ from greenroom.errors import redacted
 from greenroom.workflows.call.local import LocalTarget
 from greenroom.workflows.calls import SERVER_ERROR, Answer, Call, CallError, Event
 from greenroom.workflows.declare.workflow import Workflow
-from greenroom.workflows.serve.disconnect import cancel_on_disconnect
 from greenroom.workflows.serve.exchange import (
     ClientDisconnected,
     Exchange,
@@ -27,6 +26,10 @@ from greenroom.workflows.serve.exchange import (
 )
 from greenroom.workflows.serve.limits import Slots
 
+Result = TypeVar("Result")
+
+_SECONDS_UNWATCHED = 0.02
+"""Most calls end earlier, and need no task that watches the connection."""
 _CLIENT_ERROR = 400
 _LAST_STATUS = 599
 
@@ -126,6 +129,30 @@ class Endpoint:
             # The server stops, and its grace period is over.
             if not exchange.started:
                 await exchange.answer(503, {"detail": "The server has been stopped."})
+
+
+async def cancel_on_disconnect(receive: Receive, work: Awaitable[Result]) -> Result:
+    """The result of the work; a disconnect cancels it and raises ClientDisconnected."""
+    loop = asyncio.get_running_loop()
+    watchers: list[asyncio.Task[None]] = []
+
+    async def watch() -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        scope.cancel()
+
+    # A cancel scope waits for running threads, which cannot be stopped.
+    with anyio.CancelScope() as scope:
+        timer = loop.call_later(
+            _SECONDS_UNWATCHED, lambda: watchers.append(loop.create_task(watch()))
+        )
+        try:
+            return await work
+        finally:
+            timer.cancel()
+            for watcher in watchers:
+                watcher.cancel()
+    raise ClientDisconnected
 
 
 def error_status(error: CallError) -> int:

@@ -9,10 +9,10 @@ from uuid import uuid4
 from greenroom.messages import text_of
 from greenroom.util.json_values import as_dict, as_list
 from greenroom.workflows.calls import Answer, CallError, Event
+from greenroom.workflows.serve.event_stream import called_tools
 from greenroom.workflows.serve.exchange import Headers, encode, sse
 from greenroom.workflows.serve.headers import MESSAGES_FORMAT, VERCEL, CallIds
 from greenroom.workflows.serve.runner import error_text
-from greenroom.workflows.serve.tool_calls import called_tools
 from greenroom.workflows.usage import agenta_usage
 
 VERCEL_HEADERS: Headers = [
