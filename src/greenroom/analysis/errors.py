@@ -28,7 +28,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from greenroom.analysis import wording
 from greenroom.analysis.alignment import Alignment, Pair, Write, align
@@ -38,20 +38,7 @@ from greenroom.analysis.tools import refused
 from greenroom.store.records import DifferenceRecord, EpisodeRecord, StepRecord
 from greenroom.trajectories import RESPOND
 
-PRECEDENCE: tuple[FailureKind, ...] = (
-    "infrastructure",
-    "max_time",
-    "max_steps",
-    "model_limit",
-    "invalid_action",
-    "wrong_tool",
-    "wrong_arguments",
-    "extra_write",
-    "user_ended_early",
-    "missing_write",
-    "outputs_missing",
-    "other",
-)
+PRECEDENCE: tuple[FailureKind, ...] = get_args(FailureKind)
 """All kinds, those that weigh more first."""
 
 
@@ -156,12 +143,16 @@ def _findings(episode: EpisodeRecord, alignment: Alignment) -> list[_Finding]:
     cut_off = [finding for finding in [_cut_off(episode, alignment)] if finding is not None]
     if episode.outcome == "infrastructure_error":
         return cut_off  # what is undone then is no doing of the agent's
-    findings = [
-        *cut_off,
-        *_database_findings(episode, alignment),
-        *_output_findings(episode),
-    ]
+    findings = [*cut_off, *_database_findings(episode, alignment), *_output_findings(episode)]
     return findings or [_Finding("other", _unexplained(episode))]
+
+
+_LIMITS: dict[str, tuple[FailureKind, str]] = {
+    "max_time": ("max_time", "Out of time"),
+    "max_steps": ("max_steps", "Not done"),
+    "context_window": ("model_limit", "Too long for the model"),
+    "content_filter": ("model_limit", "The provider declined to answer"),
+}
 
 
 def _cut_off(episode: EpisodeRecord, alignment: Alignment) -> _Finding | None:
@@ -172,16 +163,9 @@ def _cut_off(episode: EpisodeRecord, alignment: Alignment) -> _Finding | None:
         case "infrastructure_error":
             error = episode.error or "the cause was not recorded"
             return _Finding("infrastructure", f"Broken off by an error: {error}")
-        case "max_time":
-            return _Finding("max_time", f"Out of time after {steps}{pending}")
-        case "max_steps":
-            return _Finding("max_steps", f"Not done after {steps}{pending}")
-        case "context_window":
-            return _Finding("model_limit", f"Too long for the model after {steps}{pending}")
-        case "content_filter":
-            return _Finding(
-                "model_limit", f"The provider declined to answer after {steps}{pending}"
-            )
+        case "max_time" | "max_steps" | "context_window" | "content_filter":
+            kind, words = _LIMITS[episode.outcome]
+            return _Finding(kind, f"{words} after {steps}{pending}")
         case "invalid":
             problem = next((s.invalid for s in reversed(episode.steps) if s.invalid), None)
             detail = f": {problem}" if problem else pending
@@ -226,15 +210,13 @@ def _pair_findings(pair: Pair) -> Iterator[_Finding]:
 
 
 def _extra_finding(write: Write, alignment: Alignment) -> _Finding:
+    made = {pair.actual.text for pair in alignment.pairs if pair.actual is not None}
+    why = ", which the task does not ask for"
     if not alignment.pairs:
-        text = f"Called {wording.call(write)} although nothing was to be changed"
-    elif any(
-        pair.actual is not None and pair.actual.text == write.text for pair in alignment.pairs
-    ):
-        text = f"Called {wording.call(write)} once more than needed"
-    else:
-        text = f"Called {wording.call(write)}, which the task does not ask for"
-    return _Finding("extra_write", text, actual=write)
+        why = " although nothing was to be changed"
+    elif write.text in made:
+        why = " once more than needed"
+    return _Finding("extra_write", f"Called {wording.call(write)}{why}", actual=write)
 
 
 def _missing_finding(write: Write, episode: EpisodeRecord) -> _Finding:

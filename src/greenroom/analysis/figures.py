@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import nan
 from typing import Any, Literal
 
@@ -9,6 +10,18 @@ from pydantic import BaseModel, ConfigDict, Field
 
 ErrorConvention = Literal["errors_excluded", "errors_as_failures"]
 """What becomes of episodes without a result: left out, or counted as failures."""
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How intervals are made."""
+
+    confidence: float = 0.95
+    resamples: int = 2000
+    seed: int = 0
+
+
+USUAL = Resampling()
 
 
 class Figures(BaseModel):
@@ -157,19 +170,20 @@ class RunMetrics(Figures):
 
 
 FailureKind = Literal[
-    "wrong_tool",
-    "wrong_arguments",
-    "missing_write",
-    "extra_write",
-    "outputs_missing",
-    "max_steps",
+    "infrastructure",
     "max_time",
+    "max_steps",
     "model_limit",
     "invalid_action",
+    "wrong_tool",
+    "wrong_arguments",
+    "extra_write",
     "user_ended_early",
-    "infrastructure",
+    "missing_write",
+    "outputs_missing",
     "other",
 ]
+"""Those that weigh more first. What each means is in `errors`."""
 
 
 class Diagnosis(Figures):
