@@ -96,10 +96,6 @@ class EvaluationFigures(Figures):
         """US dollars in all, as far as they are known."""
         return sum(purse.cost for purse in self.purses.values())
 
-    def evaluator(self, alias: str) -> EvaluatorFigures | None:
-        """The figures of the evaluator of that alias."""
-        return next((one for one in self.evaluators if one.alias == alias), None)
-
     def named(self) -> dict[str, Estimate]:
         """The figures by the names that gates use."""
         call = self.latency.get("call")

@@ -9,8 +9,8 @@ from greenroom.analysis.figures import ConventionMetrics
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.reports import run_words as words
 from greenroom.reports.report import RunData
-from greenroom.reports.sections import AnySection, Chart, Figure, Figures, Point, Series
-from greenroom.reports.shared_sections import col, estimate_points, fig
+from greenroom.reports.sections import AnySection, Figure, Figures, Point
+from greenroom.reports.shared_sections import chart, fig, pass_points
 from greenroom.reports.texts import money, plural
 from greenroom.store.records import Usage
 
@@ -147,36 +147,19 @@ def reliability(data: RunData) -> Iterator[AnySection]:
     if words.conventions_differ(metrics):
         both = (metrics.main, metrics.conventions["errors_as_failures"])
         shown = [(words.convention_label(metrics, one.convention), one) for one in both]
-    series = [
-        Series(name=name, points=estimate_points(one.pass_hat_k, MOST_KS)) for name, one in shown
-    ]
-    if series[0].points:
-        yield Chart(
-            id="reliability",
-            title="How reliably",
-            style="bars",
-            x=col("Tries in a row", "count"),
-            y=col("Tasks solved every time", "percent"),
-            series=series,
-            notes=["The share of tasks that are solved every time in so many tries."],
-            detail=True,
-        )
+    series = {name: pass_points(one.pass_hat_k, MOST_KS) for name, one in shown}
+    note = "The share of tasks that are solved every time in so many tries."
+    axes = ("Tries in a row:count", "Tasks solved every time:percent")
+    if any(metrics.main.pass_tasks.values()):
+        yield from chart("reliability", "How reliably", "bars", axes, series, note)
 
 
 def turn_curve(data: RunData) -> Iterator[AnySection]:
     """The share of episodes that are solved at, and by, each turn."""
     curve = data.metrics.turn_curve
-    if curve:
-        yield Chart(
-            id="turns",
-            title="How soon",
-            style="steps",
-            x=col("Turn", "count"),
-            y=col("Episodes", "percent"),
-            series=[
-                Series(name="solved by", points=[Point(x=p.turn, y=p.solved_by) for p in curve]),
-                Series(name="solved at", points=[Point(x=p.turn, y=p.solved_at) for p in curve]),
-            ],
-            notes=["A turn runs from a message of the user to the agent's reply."],
-            detail=True,
-        )
+    series = {
+        "solved by": [Point(x=p.turn, y=p.solved_by) for p in curve],
+        "solved at": [Point(x=p.turn, y=p.solved_at) for p in curve],
+    }
+    note = "A turn runs from a message of the user to the agent's reply."
+    yield from chart("turns", "How soon", "steps", ("Turn:count", "Episodes:percent"), series, note)
