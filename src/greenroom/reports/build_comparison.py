@@ -17,18 +17,9 @@ from greenroom.analysis.evaluation_comparison import ComparedEvaluation, compare
 from greenroom.analysis.figures import ErrorConvention
 from greenroom.analysis.verdicts import p_text
 from greenroom.errors import InputError
+from greenroom.reports import shared_sections as shared
 from greenroom.reports.report import ComparisonReport
 from greenroom.reports.sections import AnySection, Cell, Row
-from greenroom.reports.shared_sections import (
-    Builder,
-    chart,
-    estimate_cells,
-    estimate_columns,
-    estimate_points,
-    pass_points,
-    provenance_facts,
-    table,
-)
 from greenroom.reports.texts import known, money, percent, plural
 from greenroom.store import EvaluationRecord, RunRecord, Store
 from greenroom.store.records import total_cost
@@ -68,7 +59,9 @@ def compare_stored(
         notes=notes,
     )
     sections = [section for build in SECTIONS for section in build(report)]
-    return report.model_copy(update={"sections": [*sections, provenance_facts(_origins(jobs))]})
+    return report.model_copy(
+        update={"sections": [*sections, shared.provenance_facts(_origins(jobs))]}
+    )
 
 
 def _check_same_set(store: Store, jobs: Sequence[RunRecord | EvaluationRecord]) -> None:
@@ -150,15 +143,15 @@ def sides(report: ComparisonReport) -> Iterator[AnySection]:
     for side in both:
         cells: list[Cell] = [side.label, *side.counts, known(side.coverage)]
         for name in names:
-            cells += estimate_cells(side.figures.get(name))
+            cells += shared.estimate_cells(side.figures.get(name))
         if costs:
             cells.append("unknown" if side.average_cost is None else side.average_cost)
         rows.append(cells)
     head = ("Run", "Tasks:count", "Episodes:count")
     head = head if report.runs else ("Evaluation", "Rows:count", "Answers:count")
-    figures = [*estimate_columns(names, wide=True), *(["Cost each:money"] if costs else [])]
+    figures = [*shared.estimate_columns(names, wide=True), *(["Cost each:money"] if costs else [])]
     title = "Runs" if report.runs else "Evaluations"
-    yield table("sides", title, (*head, "Coverage:percent", *figures), rows)
+    yield shared.table("sides", title, (*head, "Coverage:percent", *figures), rows)
 
 
 def differences(report: ComparisonReport) -> Iterator[AnySection]:
@@ -170,13 +163,13 @@ def differences(report: ComparisonReport) -> Iterator[AnySection]:
         else:
             found = [(d.alias, d.rows, d) for d in one.evaluators]
         for name, n, d in found:
-            apart = estimate_cells(d.difference)
+            apart = shared.estimate_cells(d.difference)
             rows.append(
                 [one.label, name, n, known(d.baseline), known(d.value), *apart, p_text(d.p_value)]
             )
     units = "Tasks:count" if report.runs else "Rows:count"
     head = ("", "Figure", units, "Before:decimal", "Now:decimal", "Difference:signed")
-    yield table(
+    yield shared.table(
         "differences",
         f"Against {report.comparisons[0].baseline}",
         (*head, "Interval:signed.2:interval", "p:decimal"),
@@ -226,7 +219,7 @@ def flips(report: ComparisonReport) -> Iterator[AnySection]:
         )
         item, last = ("Task", "What the user wants") if report.runs else ("Row", "Evaluator")
         rates = ("Before:percent", "Now:percent", "Why it failed")
-        yield table(
+        yield shared.table(
             f"flips-{one.label}",
             f"{one.label}: {broke} broke, {healed} healed",
             (f"{item}:count", "", *rates, f"{last}:text:wide"),
@@ -252,27 +245,27 @@ def _flipped(one: RunComparison | EvaluationComparison) -> Iterator[Row]:
 
 def reliability(report: ComparisonReport) -> Iterator[AnySection]:
     """pass^k of every run, or the mean scores of every evaluation, side by side."""
-    series = {side.label: pass_points(side.pass_hat_k, _MOST_KS) for side in report.runs}
+    series = {side.label: shared.pass_points(side.pass_hat_k, _MOST_KS) for side in report.runs}
     for side in report.evaluations:
         means = enumerate(side.means.items(), start=1)
-        series[side.label] = estimate_points((x, alias, e) for x, (alias, e) in means)
+        series[side.label] = shared.estimate_points((x, alias, e) for x, (alias, e) in means)
     axes = ("Tries in a row:count", "Tasks solved every time:percent")
     axes = axes if report.runs else ("Evaluator:count", "Mean score:percent")
-    yield from chart("reliability", "Side by side", "bars", axes, series)
+    yield from shared.chart("reliability", "Side by side", "bars", axes, series)
 
 
 def cost_against_quality(report: ComparisonReport) -> Iterator[AnySection]:
     """What each costs, against how good it is."""
     both: Sequence[Side] = report.runs or report.evaluations
     series = {
-        side.label: estimate_points([(side.average_cost, side.label, best)])
+        side.label: shared.estimate_points([(side.average_cost, side.label, best)])
         for side in both
         if side.average_cost is not None
         for best in [next(iter(side.figures.values()), None)]
     }
     axes = ("Cost each:money", "pass^1:percent" if report.runs else "Mean score:percent")
     shown = {label: points for label, points in series.items() if points}
-    yield from chart("cost-quality", "Cost against quality", "scatter", axes, shown)
+    yield from shared.chart("cost-quality", "Cost against quality", "scatter", axes, shown)
 
 
 def _origins(jobs: Sequence[RunRecord | EvaluationRecord]) -> Iterator[tuple[str, str]]:
@@ -286,7 +279,7 @@ def _origins(jobs: Sequence[RunRecord | EvaluationRecord]) -> Iterator[tuple[str
         yield job.name, f"{what} on {on}; seed {seed}; Greenroom {job.greenroom_version}"
 
 
-SECTIONS: tuple[Builder[ComparisonReport], ...] = (
+SECTIONS: tuple[shared.Builder[ComparisonReport], ...] = (
     sides,
     differences,
     flips,

@@ -9,6 +9,7 @@ from typing import Any
 from greenroom.analysis.evaluations import EvaluatorFigures, mean_of_rows
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.reports import evaluation_words as words
+from greenroom.reports import shared_sections as shared
 from greenroom.reports.evaluation_words import cell_name, question_of, shown
 from greenroom.reports.report import EvaluatedRow, EvaluationData, EvaluationReport
 from greenroom.reports.sections import (
@@ -24,21 +25,6 @@ from greenroom.reports.sections import (
     GridItem,
     columns,
 )
-from greenroom.reports.shared_sections import (
-    Builder,
-    costs_table,
-    estimate_cells,
-    estimate_columns,
-    facts_of,
-    fig,
-    kind_counts,
-    latency_table,
-    outcome_table,
-    provenance_facts,
-    report_fields,
-    setup_text,
-    table,
-)
 from greenroom.reports.texts import date_text, interval_note, money, one_line, plural
 from greenroom.store import EvaluationRecord, Usage
 
@@ -53,11 +39,11 @@ _KINDS = {
 def evaluation_report(data: EvaluationData) -> EvaluationReport:
     """The report of an evaluation: its sections from what is known of it."""
     return EvaluationReport(
-        **report_fields(EvaluationData, data, SECTIONS),
+        **shared.report_fields(EvaluationData, data, SECTIONS),
         name=data.evaluation.name,
         headline=words.headline(data),
         notes=list(words.notes(data)),
-        facts=facts_of(_facts(data)),
+        facts=shared.facts_of(_facts(data)),
     )
 
 
@@ -97,31 +83,33 @@ def _evaluator_figures(one: EvaluatorFigures, data: EvaluationData) -> Iterator[
     scored = f"{one.scored:,} of {one.scored + one.unscored + one.broken:,} scored{broken}"
     meaning = f"mean score; {scored}"
     of: dict[str, Any] = {"n": len(rows), "partial": one.scored < planned}
-    yield fig(f"{one.alias}.mean", one.alias, one.mean, meaning, **of, prominent=True)
+    yield shared.fig(f"{one.alias}.mean", one.alias, one.mean, meaning, **of, prominent=True)
     if one.judged and one.passed != one.mean:
         label, meaning = f"{one.alias} passed", f"of {plural(one.judged, 'verdict')}"
         of["partial"] = one.judged < planned
-        yield fig(f"{one.alias}.passed", label, one.passed, meaning, "percent", **of)
+        yield shared.fig(f"{one.alias}.passed", label, one.passed, meaning, "percent", **of)
 
 
 def _other_figures(data: EvaluationData) -> Iterator[Figure]:
     found = data.figures
     planned = f"of {found.planned:,} planned"
-    yield fig("calls", "Calls answered", found.with_result, planned, "count")
+    yield shared.fig("calls", "Calls answered", found.with_result, planned, "count")
     call = found.latency.get("call")
     if call is not None:
         for name, share, estimate in (("p50", "half", call.p50), ("p95", "95 %", call.p95)):
             meaning = f"{share} of the calls take no longer"
             label = f"Latency, {name}"
-            yield fig(f"latency_{name}", label, estimate, meaning, "seconds", n=found.rows)
+            yield shared.fig(f"latency_{name}", label, estimate, meaning, "seconds", n=found.rows)
     if found.purses:
         known_part = f"{money(found.known_cost)} or more" if found.known_cost else "unknown"
         meaning = "in all" if found.cost is not None else "results do not tell what they cost"
-        yield fig("cost", "Cost", found.cost, meaning, "money", unknown=known_part)
+        yield shared.fig("cost", "Cost", found.cost, meaning, "money", unknown=known_part)
         passed = sum(outcome_of(result) == "passed" for result in data.results)
         if found.cost and passed:
             meaning = "all that was spent, by results that pass"
-            yield fig("cost_per_passed", "Cost per pass", found.cost / passed, meaning, "money")
+            yield shared.fig(
+                "cost_per_passed", "Cost per pass", found.cost / passed, meaning, "money"
+            )
 
 
 def outcome_of(result: EvaluatedRow) -> str:
@@ -135,7 +123,7 @@ def outcomes(data: EvaluationData) -> Iterator[AnySection]:
     """How often each outcome occurred."""
     counts = Counter(outcome_of(result) for result in data.results)
     counts["missing"] = data.figures.missing
-    yield from outcome_table(counts, "Results")
+    yield from shared.outcome_table(counts, "Results")
 
 
 def cells(data: EvaluationData) -> Iterator[AnySection]:
@@ -200,7 +188,7 @@ def failure_section(results: Iterable[EvaluatedRow], evaluation: EvaluationRecor
     return Failures(
         id="failures",
         title="What did not pass",
-        kinds=kind_counts(
+        kinds=shared.kind_counts(
             counts.most_common(),
             lambda kind: _KINDS.get(kind, (kind, "not passed by this evaluator")),
         ),
@@ -245,10 +233,10 @@ def slices(data: EvaluationData) -> Iterator[AnySection]:
             value = result.inputs.get(column)
             groups.setdefault("(none)" if value in (None, "") else shown(value), []).append(result)
         counts = columns("Rows:count", "Results:count")
-        yield table(
+        yield shared.table(
             f"slices-{column}",
             f"By {column}",
-            (Column(label=column), *counts, *estimate_columns(aliases)),
+            (Column(label=column), *counts, *shared.estimate_columns(aliases)),
             (
                 [
                     one_line(group, 80),
@@ -268,7 +256,7 @@ def _slice_cells(results: Iterable[EvaluatedRow], alias: str) -> list[Cell]:
         score = _score(result, alias)
         if score is not None:
             by_row.setdefault(result.row, []).append(score)
-    return estimate_cells(mean_of_rows(by_row))
+    return shared.estimate_cells(mean_of_rows(by_row))
 
 
 def costs(data: EvaluationData) -> Iterator[AnySection]:
@@ -279,18 +267,18 @@ def costs(data: EvaluationData) -> Iterator[AnySection]:
     whole = Usage.total([*spent.values(), *wasted.values()])
     if whole.prompt_tokens or whole.completion_tokens or whole.cached_calls or whole.cost:
         attempts = len(failed) + len(data.attempts_usage)
-        yield from costs_table(spent, wasted, attempts, agent="Workflow")
+        yield from shared.costs_table(spent, wasted, attempts, agent="Workflow")
 
 
 def latency(data: EvaluationData) -> Iterator[AnySection]:
     """How long calls of the workflow and of models took."""
-    yield from latency_table(data.figures.latency)
+    yield from shared.latency_table(data.figures.latency)
 
 
 def provenance(data: EvaluationData) -> Iterator[AnySection]:
     """What it takes to do the same again."""
     evaluation = data.evaluation
-    yield provenance_facts(
+    yield shared.provenance_facts(
         [
             ("Name", evaluation.name),
             ("Id", evaluation.id),
@@ -304,10 +292,12 @@ def provenance(data: EvaluationData) -> Iterator[AnySection]:
             ("Judge", str(evaluation.config.get("judge_model") or "none")),
         ]
     )
-    yield setup_text({"configuration": evaluation.config, "evaluators": evaluation.evaluators})
+    yield shared.setup_text(
+        {"configuration": evaluation.config, "evaluators": evaluation.evaluators}
+    )
 
 
-SECTIONS: tuple[Builder[EvaluationData], ...] = (
+SECTIONS: tuple[shared.Builder[EvaluationData], ...] = (
     figures,
     outcomes,
     cells,

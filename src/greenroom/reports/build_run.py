@@ -10,6 +10,7 @@ from greenroom.analysis.figures import Diagnosis, ErrorBreakdown
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.analysis.tools import tool_figures
 from greenroom.reports import run_words as words
+from greenroom.reports import shared_sections as shared
 from greenroom.reports.plain import plain
 from greenroom.reports.report import RunData, RunReport
 from greenroom.reports.run_figures import LEADERBOARD_KS, bought, figures, reliability, turn_curve
@@ -26,20 +27,6 @@ from greenroom.reports.sections import (
     Text,
     columns,
 )
-from greenroom.reports.shared_sections import (
-    Builder,
-    chart,
-    costs_table,
-    estimate_cells,
-    facts_of,
-    kind_counts,
-    latency_table,
-    outcome_table,
-    provenance_facts,
-    report_fields,
-    setup_text,
-    table,
-)
 from greenroom.reports.texts import KINDS, date_text, kind_words, known, money
 from greenroom.store.records import EpisodeRecord
 from greenroom.util.raw_json import raw_text
@@ -48,11 +35,11 @@ from greenroom.util.raw_json import raw_text
 def run_report(data: RunData) -> RunReport:
     """The report of a run: its sections from what is known of it."""
     return RunReport(
-        **report_fields(RunData, data, SECTIONS),
+        **shared.report_fields(RunData, data, SECTIONS),
         name=data.run.name,
         headline=words.headline(data),
         notes=words.notes(data),
-        facts=facts_of(_facts(data)),
+        facts=shared.facts_of(_facts(data)),
     )
 
 
@@ -77,7 +64,7 @@ def outcomes(data: RunData) -> Iterator[AnySection]:
     counts = dict(data.metrics.outcomes)
     if data.metrics.missing:
         counts["missing"] = data.metrics.missing
-    yield from outcome_table(counts, "Episodes")
+    yield from shared.outcome_table(counts, "Episodes")
 
 
 def cells(data: RunData) -> Iterator[AnySection]:
@@ -147,7 +134,7 @@ def failure_section(errors: ErrorBreakdown, wishes: Mapping[int, str]) -> Failur
     return Failures(
         id="failures",
         title="What went wrong",
-        kinds=kind_counts(counts, kind_words),
+        kinds=shared.kind_counts(counts, kind_words),
         failures=[_failure(one, wishes.get(one.task_index, "")) for one in errors.diagnoses],
         total=errors.failures,
         noun="episode",
@@ -187,7 +174,7 @@ def slices(data: RunData) -> Iterator[AnySection]:
         kinds = by == "kind"
         label, share = ("Kind", "Share") if kinds else (by.capitalize(), "pass^1")
         counts = ("Tasks:count", "Episodes:count")
-        yield table(
+        yield shared.table(
             f"slices-{by}",
             "By kind of failure" if kinds else f"By {by}",
             (label, *counts, f"{share}:percent.1", "Interval:percent:interval"),
@@ -196,7 +183,7 @@ def slices(data: RunData) -> Iterator[AnySection]:
                     kind_words(one.group)[0] if kinds else one.group,
                     one.n,
                     one.cells,
-                    *estimate_cells(one.figure),
+                    *shared.estimate_cells(one.figure),
                 ]
                 for one in found
             ),
@@ -208,12 +195,12 @@ def costs(data: RunData) -> Iterator[AnySection]:
     """Tokens and money by purse."""
     if bought(data) or data.attempts_usage:
         spent = usage_by_purse(one.usage for one in data.episodes)
-        yield from costs_table(spent, data.attempts_usage, data.attempts)
+        yield from shared.costs_table(spent, data.attempts_usage, data.attempts)
 
 
 def latency(data: RunData) -> Iterator[AnySection]:
     """How long turns, episodes and model calls took."""
-    yield from latency_table(data.metrics.latency)
+    yield from shared.latency_table(data.metrics.latency)
 
 
 def tools(data: RunData) -> Iterator[AnySection]:
@@ -224,7 +211,7 @@ def tools(data: RunData) -> Iterator[AnySection]:
     note = "An error rate is the share of calls that were refused or not valid."
     if found:
         head = (*head, "Error rate:percent.1")
-        yield table("tools", "Tools", head, rows, sort=6, notes=[note], detail=True)
+        yield shared.table("tools", "Tools", head, rows, sort=6, notes=[note], detail=True)
 
 
 def cost_against_quality(data: RunData) -> Iterator[AnySection]:
@@ -239,7 +226,9 @@ def cost_against_quality(data: RunData) -> Iterator[AnySection]:
         if task.cost is not None and task.trials and task.outcomes
     ]
     axes = ("Cost per episode:money", "Solved:percent")
-    yield from chart("cost-quality", "Cost against quality", "scatter", axes, {"tasks": points})
+    yield from shared.chart(
+        "cost-quality", "Cost against quality", "scatter", axes, {"tasks": points}
+    )
 
 
 # Agent, leaderboard, provenance
@@ -253,7 +242,7 @@ def agent(data: RunData) -> Iterator[AnySection]:
         for place, (label, count) in enumerate(counts.items())
     ]
     if rows:
-        yield table("agent", "What the agent counted", ("Of", "", "Number:count"), rows)
+        yield shared.table("agent", "What the agent counted", ("Of", "", "Number:count"), rows)
 
 
 def _amount(title: str, count: float | None) -> Cell:
@@ -278,7 +267,7 @@ def leaderboard(data: RunData) -> Iterator[AnySection]:
         notes = [f"The other rows were published: {sources}.", *_what_differs(data)]
     head = ("Strategy", *(f"Pass^{k}:decimal" for k in LEADERBOARD_KS))
     best = sorted(rows, key=lambda row: -_number(row.cells[1]))
-    yield table("leaderboard", "Leaderboard", head, best, notes=notes)
+    yield shared.table("leaderboard", "Leaderboard", head, best, notes=notes)
 
 
 def _number(cell: Cell) -> float:
@@ -301,7 +290,7 @@ def _what_differs(data: RunData) -> Iterator[str]:
 def provenance(data: RunData) -> Iterator[AnySection]:
     """What it takes to do the same again."""
     run = data.run
-    yield provenance_facts(
+    yield shared.provenance_facts(
         [
             ("Name", run.name),
             ("Id", run.id),
@@ -313,12 +302,12 @@ def provenance(data: RunData) -> Iterator[AnySection]:
             *((f"Pack {key}", str(value)) for key, value in run.pack.items()),
         ]
     )
-    yield setup_text(run.config)
+    yield shared.setup_text(run.config)
     if run.policy.strip():
         yield Text(id="policy", title="Policy of the agent", text=run.policy, detail=True)
 
 
-SECTIONS: tuple[Builder[RunData], ...] = (
+SECTIONS: tuple[shared.Builder[RunData], ...] = (
     figures,
     reliability,
     outcomes,

@@ -50,29 +50,17 @@ def _pass_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[Fi
         often = "in one try" if k == 1 else words.TIMES.get(k, f"{k} times in a row")
         tasks = metrics.main.pass_tasks.get(k)
         only = f"; only {tasks:,} of {plural(len(metrics.tasks), 'task')}" if partial else ""
-        yield fig(
-            f"pass^{k}",
-            f"pass^{k}",
-            estimate,
-            f"solved {often}{only}",
-            "percent",
-            n=tasks,
-            partial=partial,
-            second=other.pass_hat_k.get(k) if other else None,
-            prominent=k in LEADERBOARD_KS,
-        )
+        name, meaning = f"pass^{k}", f"solved {often}{only}"
+        of = {"n": tasks, "partial": partial, "prominent": k in LEADERBOARD_KS}
+        second = other.pass_hat_k.get(k) if other else None
+        yield fig(name, name, estimate, meaning, "percent", second=second, **of)
 
 
 def _other_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[Figure]:
     metrics, main = data.metrics, data.metrics.main
-    yield fig(
-        "reward",
-        "Average reward",
-        main.average_reward,
-        "mean over episodes, 0 to 1",
-        n=main.tasks,
-        second=other.average_reward if other else None,
-    )
+    meaning, second = "mean over episodes, 0 to 1", other.average_reward if other else None
+    reward = main.average_reward
+    yield fig("reward", "Average reward", reward, meaning, n=main.tasks, second=second)
     needs = "" if math.isfinite(main.overall_score.value) else "; needs 4 trials of each task"
     yield fig(
         "overall",
@@ -86,14 +74,9 @@ def _other_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[F
     planned = f"with a result, of {metrics.planned:,} planned; {plural(main.tasks, 'task')}"
     yield fig("episodes", "Episodes", metrics.with_result, planned, "count")
     yield fig("coverage", "Coverage", main.coverage, "of what was planned counts", "percent", 0)
-    yield fig(
-        "steps_to_success",
-        "Steps to success",
-        metrics.steps_to_success,
-        "mean over solved episodes",
-        digits=1,
-        n=sum(1 for task in metrics.tasks if task.successes),
-    )
+    steps, meaning = metrics.steps_to_success, "mean over solved episodes"
+    solved = sum(task.successes > 0 for task in metrics.tasks)
+    yield fig("steps_to_success", "Steps to success", steps, meaning, digits=1, n=solved)
 
 
 def _money_figures(data: RunData) -> Iterator[Figure]:
