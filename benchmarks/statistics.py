@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measures import Measure
+from greenroom.analysis.figures import Resampling
 from greenroom.analysis.intervals import SuccessIntervals
 from greenroom.analysis.paired import difference_of
 from greenroom.analysis.power import PowerAnalysis, observed_spread
@@ -84,9 +85,8 @@ def coverage() -> Iterator[Measure]:
         covered, naive = dict.fromkeys(truths, 0), dict.fromkeys(truths, 0)
         for seed in range(REPETITIONS):
             counts = generator.binomial(trials, chances(generator, tasks, mean, likeness)).tolist()
-            intervals = SuccessIntervals(
-                [(trials, count) for count in counts], resamples=RESAMPLES, seed=seed
-            )
+            how = Resampling(resamples=RESAMPLES, seed=seed)
+            intervals = SuccessIntervals([(trials, count) for count in counts], how)
             for k, truth in truths.items():
                 estimate = intervals.pass_hat_k(k)
                 covered[k] += estimate.low <= truth <= estimate.high
@@ -176,7 +176,7 @@ def calls(setting: tuple[int, int, float, float, float], rise: float) -> tuple[f
         after = after + (1 - after) * rise / (1 - mean)  # the mean rises by just this much
         first, second = generator.binomial(trials, before), generator.binomial(trials, after)
         pairs = [((trials, int(a)), (trials, int(b))) for a, b in zip(first, second, strict=True)]
-        found = difference_of(pairs, 1, resamples=RESAMPLES, seed=seed)
+        found = difference_of(pairs, 1, Resampling(resamples=RESAMPLES, seed=seed))
         called += verdict_of(found.difference, found.p_value, 0.95) != "no_difference_shown"
         spread, repeated = observed_spread(pairs)
         stated += PowerAnalysis(spread).power_to_detect(RISE, tasks=tasks, trials=repeated)

@@ -7,30 +7,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from greenroom.analysis.comparison import ComparedRun
-from greenroom.store.records import Usage
+from greenroom.store.records import EpisodeSummary, Outcome, Usage
 
 
 @dataclass(frozen=True)
-class Counted:
+class Counted(EpisodeSummary):
     """What is counted of an episode."""
 
     task_index: int = 0
     trial: int = 0
+    outcome: Outcome = "success"
     reward: float | None = 1.0
-    outcome: str = "success"
     step_count: int = 3
     turns: int = 2
     seconds: float = 1.0
-    usage: Mapping[str, Usage] = field(default_factory=dict[str, Usage])
+    cost: float | None = None
+    usage: dict[str, Usage] = field(default_factory=dict[str, Usage])
 
 
 def played(rows: Mapping[int, str] | Sequence[str]) -> list[Counted]:
     """Episodes by task, a letter for each trial: s(uccess), f(ailure), e(rror), - (not played)."""
     by_task = rows if isinstance(rows, Mapping) else dict(enumerate(rows))
-    outcomes = {"s": "success", "f": "failure", "e": "infrastructure_error"}
+    outcomes: dict[str, Outcome] = {"s": "success", "f": "failure", "e": "infrastructure_error"}
     rewards = {"s": 1.0, "f": 0.0, "e": None}
     return [
-        Counted(task_index, trial, rewards[letter], outcomes[letter])
+        Counted(task_index, trial, outcomes[letter], rewards[letter])
         for task_index, letters in by_task.items()
         for trial, letter in enumerate(letters)
         if letter != "-"

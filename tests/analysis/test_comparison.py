@@ -9,6 +9,7 @@ import pytest
 
 from greenroom.analysis.comparison import ComparedRun, compare_runs
 from greenroom.analysis.comparison_figures import RunComparison
+from greenroom.analysis.figures import Resampling
 from greenroom.store.records import Usage
 from tests.analysis.counted import drawn, run
 
@@ -174,7 +175,7 @@ def _calls(rise: float, repetitions: int = 200) -> tuple[float, float]:
         raised = [min(1.0, chance + rise) for chance in chances]
         first = run("A", drawn(chances, 3, f"a{number}"))
         second = run("B", drawn(raised, 3, f"b{number}"))
-        found = versus(first, second, resamples=200)
+        found = versus(first, second, how=Resampling(resamples=200))
         called += found.verdict != "no_difference_shown"
         assert found.sensitivity is not None
         stated += _power_for(found, rise)

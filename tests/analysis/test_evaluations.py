@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom.analysis.evaluations import mean_of_rows
+from greenroom.analysis.figures import Resampling
 from greenroom.analysis.intervals import average_reward
 from greenroom.analysis.latency import quantile_estimate
 from greenroom.store import Usage
@@ -77,7 +78,7 @@ def test_many_different_scores_are_worked_out_by_the_formula() -> None:
     draw = random.Random(5)
     rows = {row: [draw.random() for _ in range(draw.randint(1, 4))] for row in range(4000)}
     quick = mean_of_rows(rows)
-    slow = average_reward(rows, resamples=400)
+    slow = average_reward(rows, Resampling(resamples=400))
     assert quick.value == pytest.approx(slow.value, abs=1e-12)
     assert quick.high - quick.low == pytest.approx(slow.high - slow.low, rel=0.15)
 

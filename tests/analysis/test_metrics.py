@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.analysis.figures import RunMetrics
+from greenroom.analysis.figures import Resampling, RunMetrics
 from greenroom.analysis.metrics import measure_run
 from greenroom.analysis.pass_hat_k import pass_hat_k
-from greenroom.analysis.tally import EpisodeLike, cost_of, row_of
+from greenroom.analysis.tally import EpisodeLike, cost_of
 from greenroom.store.records import (
     ActionRecord,
     EpisodeRecord,
@@ -28,7 +28,11 @@ RUNS = st.lists(st.text("sfe-", min_size=4, max_size=4), max_size=6)
 
 def measure(rows: list[str], *, over: bool = True) -> RunMetrics:
     return measure_run(
-        played(rows), task_indices=range(len(rows)), num_trials=4, resamples=50, over=over
+        played(rows),
+        task_indices=range(len(rows)),
+        num_trials=4,
+        over=over,
+        how=Resampling(resamples=50),
     )
 
 
@@ -157,7 +161,7 @@ def test_steps_and_time() -> None:
     episodes = [
         Counted(0, 0, step_count=4, seconds=2.0),
         Counted(1, 0, step_count=6),
-        Counted(2, 0, 0.0, "max_steps", step_count=30),
+        Counted(2, 0, "max_steps", 0.0, step_count=30),
     ]
     metrics = measure_run(episodes, task_indices=[0, 1, 2], num_trials=1)
     steps = metrics.steps_to_success
@@ -188,7 +192,7 @@ def test_an_unknown_price_is_never_nothing(episodes: list[Counted], total: float
     metrics = measure_run(episodes, task_indices=[], num_trials=1)
     assert metrics.total_cost == total
     assert metrics.average_cost == (None if total is None else total / len(episodes))
-    assert cost_of(map(row_of, episodes)) == total
+    assert cost_of(episodes) == total
 
 
 def test_tokens_by_purse() -> None:

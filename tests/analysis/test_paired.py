@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from greenroom.analysis.figures import Resampling
 from greenroom.analysis.paired import (
     difference_interval,
     holm,
@@ -38,7 +39,7 @@ def test_what_cannot_be_computed_is_drawn() -> None:
 
 @given(DIFFERENCES.filter(bool))
 def test_the_interval_holds_the_difference(differences: list[Fraction]) -> None:
-    estimate = difference_interval(differences, resamples=50)
+    estimate = difference_interval(differences, Resampling(resamples=50))
     assert -1 <= estimate.low <= estimate.value <= estimate.high <= 1
     assert estimate.method == ("exact" if len(set(differences)) == 1 else "bootstrap")
 

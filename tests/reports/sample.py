@@ -11,6 +11,7 @@ import anyio
 
 from greenroom.agents import find_strategy
 from greenroom.analysis.errors import break_down
+from greenroom.analysis.figures import Resampling
 from greenroom.analysis.metrics import measure_run
 from greenroom.benchmark import Episode, RunConfig, RunContext, play_episode
 from greenroom.benchmark.recording import episode_record
@@ -107,8 +108,8 @@ def build_report(
             rows,
             task_indices=run.task_indices,
             num_trials=run.num_trials,
-            resamples=200,
             over=run.status == "complete",
+            how=Resampling(resamples=200),
         ),
         errors=break_down(rows),
         published=list(published),

@@ -53,7 +53,7 @@ def test_it_says_what_all_formats_say() -> None:
     text = printed(report, 120)
     assert run_words.headline(report) in text
     for estimate in report.metrics.main.pass_hat_k.values():
-        shown = texts.interval(estimate, as_percent=True)
+        shown = texts.span(estimate.low, estimate.high, "percent")
         assert shown
         assert shown in text
     assert "Agent: synthetic" in text

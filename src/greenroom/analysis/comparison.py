@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
+from statistics import fmean
 
 from greenroom.analysis.comparison_figures import (
     Comparison,
@@ -14,11 +15,11 @@ from greenroom.analysis.comparison_figures import (
     RunSide,
     Sensitivity,
 )
-from greenroom.analysis.figures import ErrorConvention
-from greenroom.analysis.metrics import convention_metrics, success_counts
+from greenroom.analysis.figures import USUAL, ErrorConvention, Resampling
+from greenroom.analysis.metrics import convention_metrics
 from greenroom.analysis.power import Counts, PowerAnalysis, observed_spread
-from greenroom.analysis.tally import SOLVED, EpisodeLike, Tally, cost_of, tally
-from greenroom.analysis.verdicts import sentence_of, verdict_of
+from greenroom.analysis.tally import SOLVED, EpisodeLike, Tally, cost_of, instruction_of, tally
+from greenroom.analysis.verdicts import less, sentence_of, verdict_of
 
 DEEPEST_K = 4
 SMALLEST_DIFFERENCE = 0.005
@@ -42,45 +43,23 @@ class ComparedRun:
 class _Side:
     run: ComparedRun
     counted: Tally
-    rewards: Mapping[int, Mapping[int, float]]
+    solved: Mapping[int, Mapping[int, bool]]
+    """By task and trial; tasks without a trial that counts are left out."""
     figures: RunSide
 
     def counts(self, task_index: int) -> Counts:
-        return success_counts(list(self.rewards[task_index].values()))
+        trials = self.solved[task_index].values()
+        return len(trials), sum(trials)
 
-    @property
-    def solved(self) -> dict[int, dict[int, bool]]:
-        return {
-            index: {trial: reward >= SOLVED for trial, reward in trials.items()}
-            for index, trials in self.rewards.items()
-        }
-
-    @property
-    def tasks(self) -> set[int]:
-        return {index for index, trials in self.rewards.items() if trials}
-
-    def average_cost(self, others: set[int]) -> float | None:
-        common = self.tasks & others
-        rows = [row for row in self.counted.played if row.task_index in common]
-        cost = cost_of(rows)
-        return None if cost is None else cost / len(rows)
-
-
-@dataclass(frozen=True)
-class _Settings:
-    confidence: float
-    resamples: int
-    seed: int
-    comparisons: int
+    def average_cost(self, tasks: set[int]) -> float | None:
+        return _average_cost([one for one in self.counted.played if one.task_index in tasks])
 
 
 def compare_runs(
     runs: Sequence[ComparedRun],
     *,
     convention: ErrorConvention = "errors_excluded",
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    how: Resampling = USUAL,
 ) -> Comparison:
     """Compare each run with the first one, on the tasks that both have results of.
 
@@ -90,95 +69,78 @@ def compare_runs(
     """
     if len(runs) < 2:
         raise ValueError("a comparison needs at least two runs")
-    from greenroom.analysis.paired import holm
+    from greenroom.analysis.paired import difference_of, holm
 
-    settings = _Settings(confidence, resamples, seed, len(runs) - 1)
-    sides = [_side(run, convention, settings) for run in runs]
-    baseline, others = sides[0], sides[1:]
-    differences = [_differences(baseline, other, settings) for other in others]
-    adjusted = holm([found[1].p_value for found in differences])
+    baseline, *others = [_side(run, convention, how) for run in runs]
+    found: list[tuple[_Side, list[tuple[Counts, Counts]], dict[int, Difference]]] = []
+    for other in others:
+        common = sorted(baseline.solved.keys() & other.solved.keys())
+        pairs = [(baseline.counts(index), other.counts(index)) for index in common]
+        deepest = max((min(first[0], second[0]) for first, second in pairs), default=1)
+        ks = range(1, min(DEEPEST_K, deepest) + 1)
+        found.append((other, pairs, {k: difference_of(pairs, k, how) for k in ks}))
+    adjusted = holm([differences[1].p_value for _, _, differences in found])
     return Comparison(
-        confidence=confidence,
+        confidence=how.confidence,
         convention=convention,
-        runs=[side.figures for side in sides],
+        runs=[side.figures for side in (baseline, *others)],
         comparisons=[
-            _comparison(baseline, other, found, p_adjusted, settings)
-            for other, found, p_adjusted in zip(others, differences, adjusted, strict=True)
+            _comparison(baseline, *one, p_adjusted, how.confidence, len(others))
+            for one, p_adjusted in zip(found, adjusted, strict=True)
         ],
     )
 
 
-def _side(run: ComparedRun, convention: ErrorConvention, settings: _Settings) -> _Side:
+def _side(run: ComparedRun, convention: ErrorConvention, how: Resampling) -> _Side:
     counted = tally(run.episodes, task_indices=run.task_indices, num_trials=run.num_trials)
-    metrics = convention_metrics(
-        counted,
-        convention,
-        confidence=settings.confidence,
-        resamples=settings.resamples,
-        seed=settings.seed,
-        over=run.over,
-    )
+    metrics = convention_metrics(counted, convention, over=run.over, how=how)
     played = counted.played
-    cost = cost_of(played)
+    shared = ("tasks", "episodes", "coverage", "pass_hat_k", "average_reward")
     return _Side(
         run=run,
         counted=counted,
-        rewards=counted.rewards(convention, over=run.over),
+        solved={
+            index: {trial: reward >= SOLVED for trial, reward in trials.items()}
+            for index, trials in counted.rewards(convention, over=run.over).items()
+            if trials
+        },
         figures=RunSide(
+            **{name: getattr(metrics, name) for name in shared},
             label=run.label,
-            tasks=metrics.tasks,
-            episodes=metrics.episodes,
-            coverage=metrics.coverage,
-            pass_hat_k=metrics.pass_hat_k,
-            average_reward=metrics.average_reward,
-            total_cost=cost,
-            average_cost=None if cost is None else cost / len(played),
-            average_seconds=sum(row.seconds for row in played) / len(played) if played else nan,
+            total_cost=cost_of(played),
+            average_cost=_average_cost(played),
+            average_seconds=fmean(one.seconds for one in played) if played else nan,
         ),
     )
 
 
-def _differences(baseline: _Side, other: _Side, settings: _Settings) -> dict[int, Difference]:
-    from greenroom.analysis.paired import difference_of
-
-    pairs = _pairs(baseline, other)
-    deepest = max((min(first[0], second[0]) for first, second in pairs), default=1)
-    return {
-        k: difference_of(
-            pairs,
-            k,
-            confidence=settings.confidence,
-            resamples=settings.resamples,
-            seed=settings.seed,
-        )
-        for k in range(1, min(DEEPEST_K, deepest) + 1)
-    }
-
-
-def _pairs(baseline: _Side, other: _Side) -> list[tuple[Counts, Counts]]:
-    common = sorted(baseline.tasks & other.tasks)
-    return [(baseline.counts(index), other.counts(index)) for index in common]
+def _average_cost(played: Sequence[EpisodeLike]) -> float | None:
+    cost = cost_of(played)
+    return None if cost is None else cost / len(played)
 
 
 def _comparison(
     baseline: _Side,
     other: _Side,
+    pairs: list[tuple[Counts, Counts]],
     differences: dict[int, Difference],
     p_adjusted: float,
-    settings: _Settings,
+    confidence: float,
+    comparisons: int,
 ) -> RunComparison:
     from greenroom.analysis.paired import paired_trials
 
     first = differences[1]
-    verdict = verdict_of(first.difference, p_adjusted, settings.confidence)
-    sensitivity = _sensitivity(baseline, other, first.difference.value, settings)
-    before, after = baseline.average_cost(other.tasks), other.average_cost(baseline.tasks)
+    verdict = verdict_of(first.difference, p_adjusted, confidence)
+    sensitivity = _sensitivity(pairs, first.difference.value, confidence, comparisons)
+    before, after = baseline.solved.keys(), other.solved.keys()
+    common = before & after
     return RunComparison(
         label=other.run.label,
         baseline=baseline.run.label,
         tasks=first.tasks,
-        only_baseline=sorted(baseline.tasks - other.tasks),
-        only_run=sorted(other.tasks - baseline.tasks),
+        only_baseline=sorted(before - after),
+        only_run=sorted(after - before),
         differences=differences,
         trials=paired_trials(baseline.solved, other.solved),
         p_adjusted=p_adjusted,
@@ -190,23 +152,22 @@ def _comparison(
             first,
             p_adjusted,
             sensitivity,
-            confidence=settings.confidence,
-            comparisons=settings.comparisons,
+            confidence=confidence,
+            comparisons=comparisons,
         ),
         sensitivity=sensitivity,
-        flips=_flips(baseline, other),
-        cost_difference=None if before is None or after is None else after - before,
+        flips=list(_flips(baseline, other)),
+        cost_difference=less(other.average_cost(common), baseline.average_cost(common)),
     )
 
 
 def _sensitivity(
-    baseline: _Side, other: _Side, difference: float, settings: _Settings
+    pairs: list[tuple[Counts, Counts]], difference: float, confidence: float, comparisons: int
 ) -> Sensitivity | None:
-    pairs = _pairs(baseline, other)
     if not pairs:
         return None
     spread, trials = observed_spread(pairs)
-    analysis = PowerAnalysis(spread, settings.confidence, settings.comparisons)
+    analysis = PowerAnalysis(spread, confidence, comparisons)
     worth_asking = abs(difference) >= SMALLEST_DIFFERENCE
     tasks = len(pairs)
     return Sensitivity(
@@ -221,30 +182,19 @@ def _sensitivity(
     )
 
 
-def _flips(baseline: _Side, other: _Side) -> list[FlippedTask]:
-    flips: list[FlippedTask] = []
-    for index in sorted(baseline.tasks & other.tasks):
-        before, after = _rate(baseline.counts(index)), _rate(other.counts(index))
-        if (before - 0.5) * (after - 0.5) >= 0:
-            continue
+def _flips(baseline: _Side, other: _Side) -> Iterator[FlippedTask]:
+    from greenroom.analysis.paired import flipped
+
+    for index, before, after in flipped(baseline.solved, other.solved):
         gained = after > before
-        failed = baseline if gained else other
-        rows = [*baseline.counted.rows[index].values(), *other.counted.rows[index].values()]
-        flips.append(
-            FlippedTask(
-                task_index=index,
-                direction="gained" if gained else "lost",
-                baseline_rate=before,
-                baseline_trials=baseline.counts(index)[0],
-                rate=after,
-                trials=other.counts(index)[0],
-                why=failed.run.reasons.get(index),
-                instruction=next((row.instruction for row in rows if row.instruction), ""),
-            )
+        played = (baseline.counted.rows[index], other.counted.rows[index])
+        yield FlippedTask(
+            task_index=index,
+            direction="gained" if gained else "lost",
+            baseline_rate=before,
+            baseline_trials=baseline.counts(index)[0],
+            rate=after,
+            trials=other.counts(index)[0],
+            why=(baseline if gained else other).run.reasons.get(index),
+            instruction=instruction_of(one for trials in played for one in trials.values()),
         )
-    return flips
-
-
-def _rate(counts: Counts) -> float:
-    trials, successes = counts
-    return successes / trials

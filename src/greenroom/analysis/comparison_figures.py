@@ -1,7 +1,9 @@
-"""The figures of a comparison of runs: all that a report of it shows."""
+"""The figures of a comparison of runs or of evaluations: all that a report of it shows."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Literal
 
 from greenroom.analysis.figures import ErrorConvention, Estimate, Figures
@@ -9,32 +11,72 @@ from greenroom.analysis.figures import ErrorConvention, Estimate, Figures
 Verdict = Literal["better", "worse", "no_difference_shown"]
 
 
-class RunSide(Figures):
-    """A run as it stands in a comparison, over all of its own tasks."""
+class Side(Figures):
+    """A run or an evaluation as it stands in a comparison, over all that it has itself."""
 
     label: str
+    coverage: float
+    """The share of what was planned that counts."""
+    average_cost: float | None
+    """US dollars per episode or answered call; None if a price is unknown or nothing was bought."""
+
+    @property
+    @abstractmethod
+    def figures(self) -> Mapping[str, Estimate]:
+        """The figures by name."""
+
+    @property
+    @abstractmethod
+    def counts(self) -> tuple[int, int]:
+        """How many tasks or rows there are, and how many episodes or answers."""
+
+
+class RunSide(Side):
+    """A run as it stands in a comparison, over all of its own tasks."""
+
     tasks: int
     episodes: int
-    coverage: float
     pass_hat_k: dict[int, Estimate]
     average_reward: Estimate
     total_cost: float | None
-    average_cost: float | None
-    """US dollars per episode; None if a price is not known, or nothing was bought."""
     average_seconds: float
 
+    @property
+    def figures(self) -> dict[str, Estimate]:
+        return {f"pass^{k}": estimate for k, estimate in self.pass_hat_k.items()}
 
-class Difference(Figures):
-    """pass^k of two runs over the tasks that both have at least k trials of."""
+    @property
+    def counts(self) -> tuple[int, int]:
+        return self.tasks, self.episodes
 
-    k: int
-    tasks: int
+
+class EvaluationSide(Side):
+    """An evaluation as it stands in a comparison, over all of its own rows."""
+
+    rows: int
+    results: int
+    """Calls with an answer."""
+    means: dict[str, Estimate]
+    """The mean score by evaluator."""
+
+    @property
+    def figures(self) -> dict[str, Estimate]:
+        return self.means
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        return self.rows, self.results
+
+
+class PairedFigure(Figures):
+    """A figure of both over the tasks or rows that both have."""
+
     baseline: float
     value: float
     difference: Estimate
-    """The run's figure less the baseline's."""
+    """The figure less the baseline's."""
     p_value: float
-    """Of the sign-flip test over tasks, before any correction."""
+    """Of the sign-flip test over tasks or rows, before any correction."""
 
 
 class PairedTrials(Figures):
@@ -46,6 +88,58 @@ class PairedTrials(Figures):
     only_run: int
     neither: int
     p_value: float
+
+
+class Flip(Figures):
+    """What was mostly solved before and mostly is not now, or the other way."""
+
+    baseline_rate: float
+    rate: float
+
+
+class Difference(PairedFigure):
+    """pass^k of two runs over the tasks that both have at least k trials of."""
+
+    k: int
+    tasks: int
+
+
+class FlippedTask(Flip):
+    """A task that went from mostly solved to mostly failed, or the other way."""
+
+    task_index: int
+    direction: Literal["gained", "lost"]
+    """Gained: the baseline mostly failed it, and the run mostly solved it."""
+    baseline_trials: int
+    trials: int
+    why: str | None = None
+    """Why the run that failed it did, where that was given."""
+    instruction: str = ""
+
+
+class FlippedRow(Flip):
+    """A row that passed mostly before and does not now, or the other way."""
+
+    row: int
+    """From 1."""
+    direction: str
+    """broke or healed."""
+    why: str = ""
+    """The evaluator's reason for the verdict that is not a pass."""
+
+
+class EvaluatorDifference(PairedFigure):
+    """What one evaluator says of both."""
+
+    alias: str
+    rows: int
+    """Rows with a score in both; all figures here are of these."""
+    p_adjusted: float
+    """After Holm's correction for all evaluators and comparisons made at once."""
+    verdict: Verdict
+    pairs: PairedTrials
+    """Verdicts on the same row and repeat."""
+    flips: list[FlippedRow]
 
 
 class Sensitivity(Figures):
@@ -69,26 +163,21 @@ class Sensitivity(Figures):
     """False where the two cannot be told apart: tasks with one trial only."""
 
 
-class FlippedTask(Figures):
-    """A task that went from mostly solved to mostly failed, or the other way."""
-
-    task_index: int
-    direction: Literal["gained", "lost"]
-    """Gained: the baseline mostly failed it, and the run mostly solved it."""
-    baseline_rate: float
-    baseline_trials: int
-    rate: float
-    trials: int
-    why: str | None = None
-    """Why the run that failed it did, where that was given."""
-    instruction: str = ""
-
-
-class RunComparison(Figures):
-    """One run against the baseline."""
+class Versus(Figures):
+    """A run or an evaluation against the baseline."""
 
     label: str
     baseline: str
+    verdict: Verdict
+    sentence: str
+    """The verdict in plain words."""
+    cost_difference: float | None
+    """Average cost per episode or call, less the baseline's; None if either is not known."""
+
+
+class RunComparison(Versus):
+    """One run against the baseline. Its cost difference is of the tasks in common."""
+
     tasks: int
     """Tasks that both runs have results of; all figures here are of these."""
     only_baseline: list[int]
@@ -100,22 +189,29 @@ class RunComparison(Figures):
     trials: PairedTrials
     p_adjusted: float
     """The p-value of pass^1 after Holm's correction for all comparisons made at once."""
-    verdict: Verdict
-    sentence: str
-    """The verdict in plain words."""
     sensitivity: Sensitivity | None
     """None where there are no tasks in common."""
     flips: list[FlippedTask]
-    cost_difference: float | None
-    """Average cost per episode of the tasks in common, the run's less the baseline's.
-
-    None if either is not known.
-    """
 
     @property
     def left_out(self) -> int:
         """How many tasks could not be compared."""
         return len(self.only_baseline) + len(self.only_run)
+
+
+class EvaluationComparison(Versus):
+    """One evaluation against the baseline: worse if any evaluator shows that, else better so."""
+
+    evaluators: list[EvaluatorDifference]
+    only_baseline: int
+    """Rows left out because only the baseline has an answer."""
+    only_run: int
+    """Rows left out because only the evaluation has an answer."""
+
+    @property
+    def left_out(self) -> int:
+        """How many rows could not be compared."""
+        return self.only_baseline + self.only_run
 
 
 class Comparison(Figures):
@@ -127,3 +223,13 @@ class Comparison(Figures):
     """The baseline first."""
     comparisons: list[RunComparison]
     """One for each further run."""
+
+
+class EvaluationComparisons(Figures):
+    """Evaluations against the first of them."""
+
+    confidence: float
+    evaluations: list[EvaluationSide]
+    """The baseline first."""
+    comparisons: list[EvaluationComparison]
+    """One for each further evaluation."""

@@ -28,7 +28,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from greenroom.analysis import wording
 from greenroom.analysis.alignment import Alignment, Pair, Write, align
@@ -39,20 +39,7 @@ from greenroom.store.outcomes import FailureKind, outcome_info
 from greenroom.store.records import DifferenceRecord, EpisodeRecord, StepRecord
 from greenroom.trajectories import RESPOND
 
-PRECEDENCE: tuple[FailureKind, ...] = (
-    "infrastructure",
-    "max_time",
-    "max_steps",
-    "model_limit",
-    "invalid_action",
-    "wrong_tool",
-    "wrong_arguments",
-    "extra_write",
-    "user_ended_early",
-    "missing_write",
-    "outputs_missing",
-    "other",
-)
+PRECEDENCE: tuple[FailureKind, ...] = get_args(FailureKind)
 """All kinds, those that weigh more first."""
 
 
@@ -157,11 +144,7 @@ def _findings(episode: EpisodeRecord, alignment: Alignment) -> list[_Finding]:
     cut_off = [finding for finding in [_cut_off(episode, alignment)] if finding is not None]
     if not episode.has_result:
         return cut_off  # what is undone then is no doing of the agent's
-    findings = [
-        *cut_off,
-        *_database_findings(episode, alignment),
-        *_output_findings(episode),
-    ]
+    findings = [*cut_off, *_database_findings(episode, alignment), *_output_findings(episode)]
     return findings or [_Finding("other", _unexplained(episode))]
 
 
@@ -216,15 +199,13 @@ def _pair_findings(pair: Pair) -> Iterator[_Finding]:
 
 
 def _extra_finding(write: Write, alignment: Alignment) -> _Finding:
+    made = {pair.actual.text for pair in alignment.pairs if pair.actual is not None}
+    why = ", which the task does not ask for"
     if not alignment.pairs:
-        text = f"Called {wording.call(write)} although nothing was to be changed"
-    elif any(
-        pair.actual is not None and pair.actual.text == write.text for pair in alignment.pairs
-    ):
-        text = f"Called {wording.call(write)} once more than needed"
-    else:
-        text = f"Called {wording.call(write)}, which the task does not ask for"
-    return _Finding("extra_write", text, actual=write)
+        why = " although nothing was to be changed"
+    elif write.text in made:
+        why = " once more than needed"
+    return _Finding("extra_write", f"Called {wording.call(write)}{why}", actual=write)
 
 
 def _missing_finding(write: Write, episode: EpisodeRecord) -> _Finding:

@@ -18,9 +18,10 @@ from greenroom.analysis.figures import (
     Estimate,
     Figures,
     Latency,
+    Resampling,
     without_interval,
 )
-from greenroom.analysis.latency import latency_of
+from greenroom.analysis.latency import Spans, add_model_seconds, latencies
 from greenroom.store import EvaluationRecord, ResultRecord, ResultSummary, Store, Usage
 
 CONFIDENCE = 0.95
@@ -95,10 +96,6 @@ class EvaluationFigures(Figures):
         """US dollars in all, as far as they are known."""
         return sum(purse.cost for purse in self.purses.values())
 
-    def evaluator(self, alias: str) -> EvaluatorFigures | None:
-        """The figures of the evaluator of that alias."""
-        return next((one for one in self.evaluators if one.alias == alias), None)
-
     def named(self) -> dict[str, Estimate]:
         """The figures by the names that gates use."""
         call = self.latency.get("call")
@@ -153,15 +150,13 @@ def measure_results(
         counted.add(summary)
     for usage in wasted:
         counted.spend(usage, is_result=False)
-    rows = len(counted.seconds)
-    results = _size(counted.seconds)
-    spans = {"call": counted.seconds, **counted.model_seconds}
-    latency = {name: latency_of(span, confidence=confidence) for name, span in spans.items()}
+    calls = counted.spans["call"]
+    results = _size(calls)
     return EvaluationFigures(
         confidence=confidence,
         planned=planned,
         with_result=results,
-        rows=rows,
+        rows=len(calls),
         errors=counted.errors.total(),
         missing=max(planned - results - counted.errors.total(), 0),
         common_errors=dict(counted.errors.most_common(_SHOWN_ERRORS)),
@@ -169,8 +164,8 @@ def measure_results(
             counted.scores[alias].figures(alias, name, confidence)
             for alias, name in evaluators.items()
         ],
-        latency={name: one for name, one in latency.items() if one is not None},
-        purses={name: purse.figures() for name, purse in sorted(counted.purses.items())},
+        latency=latencies(counted.spans, confidence),
+        purses={name: PurseFigures(**vars(one)) for name, one in sorted(counted.purses.items())},
     )
 
 
@@ -181,22 +176,13 @@ class _Purse:
     cost: float = 0.0
     unpriced: int = 0
 
-    def figures(self) -> PurseFigures:
-        return PurseFigures(
-            calls=self.calls, tokens=self.tokens, cost=self.cost, unpriced=self.unpriced
-        )
-
 
 @dataclass
 class _Scores:
     """What one evaluator gave, row by row."""
 
-    scores: dict[int, list[float]] = field(
-        default_factory=lambda: defaultdict[int, list[float]](list)
-    )
-    passed: dict[int, list[float]] = field(
-        default_factory=lambda: defaultdict[int, list[float]](list)
-    )
+    scores: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
+    passed: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
     unscored: int = 0
     broken: int = 0
 
@@ -216,10 +202,7 @@ class _Scores:
 @dataclass
 class _Count:
     scores: dict[str, _Scores]
-    seconds: dict[int, list[float]] = field(default_factory=dict[int, list[float]])
-    model_seconds: dict[str, dict[int, list[float]]] = field(
-        default_factory=dict[str, dict[int, list[float]]]
-    )
+    spans: Spans = field(default_factory=lambda: {"call": {}})
     errors: Counter[str] = field(default_factory=Counter[str])
     purses: dict[str, _Purse] = field(default_factory=lambda: defaultdict[str, _Purse](_Purse))
 
@@ -228,11 +211,8 @@ class _Count:
         if not summary.has_result:
             self.errors[summary.error or "unknown"] += 1
             return
-        self.seconds.setdefault(summary.row, []).append(summary.seconds)
-        spans: Mapping[str, list[float]] = getattr(summary, "model_seconds", {})
-        for purse, seconds in spans.items():
-            by_row = self.model_seconds.setdefault(f"model.{purse}", {})
-            by_row.setdefault(summary.row, []).extend(seconds)
+        self.spans["call"].setdefault(summary.row, []).append(summary.seconds)
+        add_model_seconds(self.spans, summary.row, summary)
         for alias, kept in self.scores.items():
             score = summary.scores.get(alias)
             if score is None or score.score is None:
@@ -240,9 +220,9 @@ class _Count:
                 kept.broken += broken
                 kept.unscored += not broken
             else:
-                kept.scores[summary.row].append(score.score)
+                kept.scores.setdefault(summary.row, []).append(score.score)
             if score is not None and score.passed is not None:
-                kept.passed[summary.row].append(float(score.passed))
+                kept.passed.setdefault(summary.row, []).append(float(score.passed))
 
     def spend(self, usage: Mapping[str, Usage], *, is_result: bool) -> None:
         for name, used in usage.items():
@@ -262,7 +242,7 @@ def mean_of_rows(scores: ByRow, confidence: float = CONFIDENCE) -> Estimate:
 
     sums = {(len(row), sum(row)) for row in scores.values() if row}
     if len(sums) <= _MOST_KINDS:
-        return average_reward(scores, confidence=confidence)
+        return average_reward(scores, Resampling(confidence))
     # With so many rows the bootstrap only works out, at great length, what a formula says.
     counts = np.array([len(row) for row in scores.values() if row], dtype=np.float64)
     totals = np.array([sum(row) for row in scores.values() if row], dtype=np.float64)

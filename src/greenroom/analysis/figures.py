@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import nan
 from typing import Any, Literal
 
@@ -11,6 +12,18 @@ from greenroom.store.outcomes import FailureKind
 
 ErrorConvention = Literal["errors_excluded", "errors_as_failures"]
 """What becomes of episodes without a result: left out, or counted as failures."""
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How intervals are made."""
+
+    confidence: float = 0.95
+    resamples: int = 2000
+    seed: int = 0
+
+
+USUAL = Resampling()
 
 
 class Figures(BaseModel):

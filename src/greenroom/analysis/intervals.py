@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from greenroom.analysis.distributions import beta_quantile, student_quantile
-from greenroom.analysis.figures import NOTHING, Estimate, without_interval
+from greenroom.analysis.figures import NOTHING, USUAL, Estimate, Resampling, without_interval
 
 CAUTION = 0.25
 """Found by simulation: less covers unlike tasks too rarely, more covers like ones too often."""
@@ -48,12 +48,12 @@ class TaskBootstrap:
     multinomial over a handful of kinds instead of over all tasks.
     """
 
-    def __init__(self, rows: Sequence[Sequence[float]], *, resamples: int, seed: int) -> None:
+    def __init__(self, rows: Sequence[Sequence[float]], how: Resampling) -> None:
         table = np.asarray(rows, dtype=np.float64).reshape(len(rows), -1)
         self.kinds, counts = np.unique(table, axis=0, return_counts=True)
-        generator = np.random.default_rng(seed)
+        generator = np.random.default_rng(how.seed)
         self._weights: Floats = generator.multinomial(
-            len(rows), counts / len(rows), size=resamples
+            len(rows), counts / len(rows), size=how.resamples
         ).astype(np.float64)
 
     def variance(self, ratios: Iterable[tuple[Floats, Floats]], tasks: int) -> float:
@@ -76,20 +76,11 @@ class TaskBootstrap:
 class SuccessIntervals:
     """pass^k and the overall score of tasks with their trials, with intervals."""
 
-    def __init__(
-        self,
-        counts: Sequence[tuple[int, int]],
-        *,
-        confidence: float = 0.95,
-        resamples: int = 2000,
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, counts: Sequence[tuple[int, int]], how: Resampling = USUAL) -> None:
         """Take each task's number of trials, and how many of them succeeded."""
         self._counts = [(trials, successes) for trials, successes in counts if trials > 0]
-        self._confidence = confidence
-        self._bootstrap = (
-            TaskBootstrap(self._counts, resamples=resamples, seed=seed) if self._counts else None
-        )
+        self._confidence = how.confidence
+        self._bootstrap = TaskBootstrap(self._counts, how) if self._counts else None
 
     @property
     def most_trials(self) -> int:
@@ -130,27 +121,16 @@ class SuccessIntervals:
 
     def _single_task(self, value: float, counts: tuple[int, int], ks: Sequence[int]) -> Estimate:
         low, high = binomial_bounds(*counts, self._confidence)
-        lows, highs = [low**k for k in ks], [high**k for k in ks]
-        return Estimate(
-            value=value,
-            low=min(value, float(np.mean(lows))),
-            high=max(value, float(np.mean(highs))),
-            method="exact",
-        )
+        low, high = (float(np.mean([end**k for k in ks])) for end in (low, high))
+        return Estimate(value=value, low=min(value, low), high=max(value, high), method="exact")
 
 
-def average_reward(
-    rewards: Mapping[int, Sequence[float]],
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-) -> Estimate:
+def average_reward(rewards: Mapping[int, Sequence[float]], how: Resampling = USUAL) -> Estimate:
     """The mean reward of all episodes, tasks being the units that are resampled."""
-    sums = [(float(len(row)), float(sum(row))) for row in rewards.values() if row]
+    sums, value = _sums(rewards)
     if not sums:
         return NOTHING
-    value = sum(total for _, total in sums) / sum(count for count, _ in sums)
+    confidence = how.confidence
     means = np.array([total / count for count, total in sums])
     bounded = all(0 <= reward <= 1 for row in rewards.values() for reward in row)
     if len(sums) == 1:
@@ -161,43 +141,42 @@ def average_reward(
         return Estimate(value=value, low=low, high=high, method="exact")
     if np.ptp(means) == 0:
         return constant_bounds(value, len(sums), confidence) if bounded else without_interval(value)
-    bootstrap = TaskBootstrap(sums, resamples=resamples, seed=seed)
-    variance = bootstrap.variance([(bootstrap.kinds[:, 1], bootstrap.kinds[:, 0])], len(sums))
+    variance = _variance(sums, how)
     if bounded:
         return score_interval(value, variance, means, confidence)
     return student_interval(value, variance, len(sums), confidence)
 
 
-def mean_count(
-    counts: Mapping[int, Sequence[int]],
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-) -> Estimate:
+def mean_count(counts: Mapping[int, Sequence[int]], how: Resampling = USUAL) -> Estimate:
     """The mean of a count such as steps over all episodes, tasks being the units.
 
     The cluster bootstrap's variance with Student's quantile, on the scale of logarithms since
     counts are positive and skewed to the right. One task alone, or tasks that do not differ, give
     no interval.
     """
-    sums = [(float(len(row)), float(sum(row))) for row in counts.values() if row]
-    if not sums:
-        return NOTHING
-    value = sum(total for _, total in sums) / sum(count for count, _ in sums)
-    if len(sums) == 1 or value <= 0:
-        return without_interval(value)
-    bootstrap = TaskBootstrap(sums, resamples=resamples, seed=seed)
-    variance = bootstrap.variance([(bootstrap.kinds[:, 1], bootstrap.kinds[:, 0])], len(sums))
+    sums, value = _sums(counts)
+    variance = _variance(sums, how) if len(sums) > 1 and value > 0 else nan
     if isnan(variance) or variance <= 0:
         return without_interval(value)
-    reach = student_quantile(len(sums) - 1, (1 + confidence) / 2) * sqrt(variance) / value
-    return Estimate(
-        value=value,
-        low=exp(log(value) - reach),
-        high=exp(log(value) + reach) if reach < 50 else inf,
-        method="bootstrap",
-    )
+    reach = student_quantile(len(sums) - 1, (1 + how.confidence) / 2) * sqrt(variance) / value
+    high = exp(log(value) + reach) if reach < 50 else inf
+    return _bootstrapped(value, exp(log(value) - reach), high)
+
+
+def _sums(by_task: Mapping[int, Sequence[float]]) -> tuple[list[tuple[float, float]], float]:
+    """The number and the sum of each task's values, and the mean of all of them."""
+    sums = [(float(len(row)), float(sum(row))) for row in by_task.values() if row]
+    mean = sum(total for _, total in sums) / sum(count for count, _ in sums) if sums else nan
+    return sums, mean
+
+
+def _variance(sums: Sequence[tuple[float, float]], how: Resampling) -> float:
+    bootstrap = TaskBootstrap(sums, how)
+    return bootstrap.variance([(bootstrap.kinds[:, 1], bootstrap.kinds[:, 0])], len(sums))
+
+
+def _bootstrapped(value: float, low: float, high: float) -> Estimate:
+    return Estimate(value=value, low=low, high=high, method="bootstrap")
 
 
 def score_interval(value: float, variance: float, values: Floats, confidence: float) -> Estimate:
@@ -213,12 +192,8 @@ def score_interval(value: float, variance: float, values: Floats, confidence: fl
     spread = quantile**2 * effect / tasks
     centre = (value + spread / 2) / (1 + spread)
     reach = sqrt(spread * tosses + spread**2 / 4) / (1 + spread)
-    return Estimate(
-        value=value,
-        low=min(value, max(0.0, centre - reach)),
-        high=max(value, min(1.0, centre + reach)),
-        method="bootstrap",
-    )
+    low, high = max(0.0, centre - reach), min(1.0, centre + reach)
+    return _bootstrapped(value, min(value, low), max(value, high))
 
 
 def student_interval(
@@ -226,12 +201,7 @@ def student_interval(
 ) -> Estimate:
     """The figure and so many standard errors to both sides, by Student's quantile."""
     reach = student_quantile(tasks - 1, (1 + confidence) / 2) * sqrt(variance)
-    return Estimate(
-        value=value,
-        low=max(least, value - reach),
-        high=min(-least, value + reach),
-        method="bootstrap",
-    )
+    return _bootstrapped(value, max(least, value - reach), min(-least, value + reach))
 
 
 def constant_bounds(
@@ -239,12 +209,8 @@ def constant_bounds(
 ) -> Estimate:
     """The exact bounds for the mean if all tasks show the same value between least and most."""
     share = ((1 - confidence) / 2) ** (1 / tasks)
-    return Estimate(
-        value=value,
-        low=share * value + (1 - share) * least,
-        high=share * value + (1 - share) * most,
-        method="exact",
-    )
+    low, high = (share * value + (1 - share) * end for end in (least, most))
+    return Estimate(value=value, low=low, high=high, method="exact")
 
 
 def binomial_bounds(trials: int, successes: int, confidence: float) -> tuple[float, float]:

@@ -8,34 +8,41 @@ other, so tasks and rows are counted; several values of one make the interval wi
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from math import ceil, inf
 
 from greenroom.analysis.distributions import beta_quantile
 from greenroom.analysis.figures import NOTHING, Estimate, Latency
 
+Spans = dict[str, dict[int, list[float]]]
+"""Seconds by what took so long, then by task or row."""
 
-def latency_of(
-    by_unit: Mapping[int, Iterable[float]], *, confidence: float = 0.95
-) -> Latency | None:
-    """The percentiles of seconds, given by task or row; None without any."""
-    units = {unit: list(values) for unit, values in by_unit.items()}
-    values = sorted(value for seconds in units.values() for value in seconds)
-    if not values:
-        return None
-    rows = sum(1 for seconds in units.values() if seconds)
 
-    def percentile(share: float) -> Estimate:
-        return quantile_estimate(values, share, rows=rows, confidence=confidence)
+def add_model_seconds(spans: Spans, unit: int, record: object) -> None:
+    """Enter the model calls of a record, if it knows them, under `model.PURSE`."""
+    known: Mapping[str, Sequence[float]] = getattr(record, "model_seconds", {})
+    for purse, seconds in known.items():
+        spans.setdefault(f"model.{purse}", {}).setdefault(unit, []).extend(seconds)
 
-    return Latency(
-        n=len(values),
-        mean=sum(values) / len(values),
-        p50=percentile(0.5),
-        p90=percentile(0.9),
-        p95=percentile(0.95),
-        p99=percentile(0.99),
-    )
+
+def latencies(spans: Spans, confidence: float) -> dict[str, Latency]:
+    """The percentiles of seconds by what took so long; what never occurred is left out."""
+    found: dict[str, Latency] = {}
+    for name, by_unit in spans.items():
+        values = sorted(chain.from_iterable(by_unit.values()))
+        rows = sum(map(bool, by_unit.values()))
+        if values:
+            shares = {f"p{share}": share / 100 for share in (50, 90, 95, 99)}
+            found[name] = Latency(
+                n=len(values),
+                mean=sum(values) / len(values),
+                **{
+                    key: quantile_estimate(values, share, rows=rows, confidence=confidence)
+                    for key, share in shares.items()
+                },
+            )
+    return found
 
 
 def quantile_estimate(

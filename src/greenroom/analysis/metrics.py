@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from math import nan
 
 from greenroom.analysis.figures import (
+    USUAL,
     ConventionMetrics,
     ErrorConvention,
     Estimate,
     Latency,
+    Resampling,
     RunMetrics,
     TaskFigures,
     TurnPoint,
@@ -18,9 +21,11 @@ from greenroom.analysis.figures import (
 from greenroom.analysis.tally import (
     SOLVED,
     EpisodeLike,
-    EpisodeRow,
     Tally,
     cost_of,
+    instruction_of,
+    is_solved,
+    reward_of,
     tally,
     tokens_of,
 )
@@ -33,10 +38,8 @@ def measure_run(
     *,
     task_indices: Sequence[int],
     num_trials: int,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
     over: bool = True,
+    how: Resampling = USUAL,
 ) -> RunMetrics:
     """Count and estimate everything of a run, whatever it lacks.
 
@@ -51,10 +54,10 @@ def measure_run(
     """
     counted = tally(episodes, task_indices=task_indices, num_trials=num_trials)
     played = counted.played
-    results = [row for row in played if row.reward is not None]
+    results = [one for one in played if reward_of(one) is not None]
     total_cost = cost_of(played)
     return RunMetrics(
-        confidence=confidence,
+        confidence=how.confidence,
         planned=counted.planned,
         with_result=len(results),
         errors=len(played) - len(results),
@@ -62,25 +65,18 @@ def measure_run(
         duplicates=counted.duplicates,
         outcomes=dict(Counter(row.outcome for row in played)),
         conventions={
-            convention: convention_metrics(
-                counted,
-                convention,
-                confidence=confidence,
-                resamples=resamples,
-                seed=seed,
-                over=over,
-            )
+            convention: convention_metrics(counted, convention, over=over, how=how)
             for convention in CONVENTIONS
         },
         turn_curve=turn_curve(results),
-        steps_to_success=_steps_to_success(results, confidence, resamples, seed),
-        mean_steps=_mean([row.steps for row in results]),
+        steps_to_success=_steps_to_success(results, how),
+        mean_steps=_mean([row.step_count for row in results]),
         seconds=sum(row.seconds for row in played),
         total_cost=total_cost,
         average_cost=None if total_cost is None else total_cost / len(played),
         tokens=tokens_of(played),
         tasks=[_task_figures(counted, index) for index in counted.rows],
-        latency=_latency(played, confidence),
+        latency=_latency(played, how.confidence),
     )
 
 
@@ -88,10 +84,8 @@ def convention_metrics(
     counted: Tally,
     convention: ErrorConvention,
     *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
     over: bool = True,
+    how: Resampling = USUAL,
 ) -> ConventionMetrics:
     """The figures under one convention for episodes without a result.
 
@@ -106,27 +100,16 @@ def convention_metrics(
         for task_index, trials in counted.rewards(convention, over=over).items()
     }
     episodes = sum(len(rewards) for rewards in by_task.values())
-    successes = SuccessIntervals(
-        [success_counts(rewards) for rewards in by_task.values()],
-        confidence=confidence,
-        resamples=resamples,
-        seed=seed,
-    )
+    successes = SuccessIntervals([success_counts(rewards) for rewards in by_task.values()], how)
+    ks = range(1, max(1, successes.most_trials) + 1)
     return ConventionMetrics(
         convention=convention,
         coverage=episodes / counted.planned if counted.planned else nan,
         tasks=sum(1 for rewards in by_task.values() if rewards),
         episodes=episodes,
-        pass_hat_k={
-            k: successes.pass_hat_k(k) for k in range(1, max(1, successes.most_trials) + 1)
-        },
-        pass_tasks={
-            k: sum(1 for rewards in by_task.values() if len(rewards) >= k)
-            for k in range(1, max(1, successes.most_trials) + 1)
-        },
-        average_reward=average_reward(
-            by_task, confidence=confidence, resamples=resamples, seed=seed
-        ),
+        pass_hat_k={k: successes.pass_hat_k(k) for k in ks},
+        pass_tasks={k: sum(len(rewards) >= k for rewards in by_task.values()) for k in ks},
+        average_reward=average_reward(by_task, how),
         overall_score=successes.overall_score(),
     )
 
@@ -136,67 +119,56 @@ def success_counts(rewards: Sequence[float]) -> tuple[int, int]:
     return len(rewards), sum(1 for reward in rewards if reward >= SOLVED)
 
 
-def turn_curve(results: Sequence[EpisodeRow]) -> list[TurnPoint]:
+def turn_curve(results: Sequence[EpisodeLike]) -> list[TurnPoint]:
     """The share of episodes that were solved at, and by, each turn up to the longest episode's."""
-    solved = Counter(row.turns for row in results if row.solved)
-    points: list[TurnPoint] = []
-    by_now = 0
+    solved = Counter(row.turns for row in results if is_solved(row))
     first = min(1, min(solved, default=1))
-    for turn in range(first, max((row.turns for row in results), default=0) + 1):
-        by_now += solved[turn]
-        points.append(
-            TurnPoint(
-                turn=turn,
-                solved_at=solved[turn] / len(results),
-                solved_by=by_now / len(results),
-            )
-        )
-    return points
+    turns = range(first, max((row.turns for row in results), default=0) + 1)
+    by_now = accumulate(solved[turn] for turn in turns)
+    return [
+        TurnPoint(turn=turn, solved_at=solved[turn] / len(results), solved_by=done / len(results))
+        for turn, done in zip(turns, by_now, strict=True)
+    ]
 
 
-def _steps_to_success(
-    results: Sequence[EpisodeRow], confidence: float, resamples: int, seed: int
-) -> Estimate:
+def _steps_to_success(results: Sequence[EpisodeLike], how: Resampling) -> Estimate:
     from greenroom.analysis.intervals import mean_count
 
     by_task: dict[int, list[int]] = {}
     for row in results:
-        if row.solved:
-            by_task.setdefault(row.task_index, []).append(row.steps)
-    return mean_count(by_task, confidence=confidence, resamples=resamples, seed=seed)
+        if is_solved(row):
+            by_task.setdefault(row.task_index, []).append(row.step_count)
+    return mean_count(by_task, how)
 
 
-def _latency(played: Sequence[EpisodeRow], confidence: float) -> dict[str, Latency]:
+def _latency(played: Sequence[EpisodeLike], confidence: float) -> dict[str, Latency]:
     """By turn, episode and purse; tasks are the units."""
-    from greenroom.analysis.latency import latency_of
+    from greenroom.analysis.latency import add_model_seconds, latencies
 
     spans: dict[str, dict[int, list[float]]] = {"turn": {}, "episode": {}}
     for row in played:
-        spans["turn"].setdefault(row.task_index, []).extend(row.turn_seconds)
+        spans["turn"].setdefault(row.task_index, []).extend(getattr(row, "turn_seconds", ()))
         if row.seconds > 0:
             spans["episode"].setdefault(row.task_index, []).append(row.seconds)
-        for purse, seconds in row.model_seconds.items():
-            by_task = spans.setdefault(f"model.{purse}", {})
-            by_task.setdefault(row.task_index, []).extend(seconds)
-    found = {name: latency_of(by_task, confidence=confidence) for name, by_task in spans.items()}
-    return {name: latency for name, latency in found.items() if latency is not None}
+        add_model_seconds(spans, row.task_index, row)
+    return latencies(spans, confidence)
 
 
 def _task_figures(counted: Tally, task_index: int) -> TaskFigures:
-    trials: Mapping[int, EpisodeRow] = counted.rows[task_index]
-    results = [row for row in trials.values() if row.reward is not None]
+    trials: Mapping[int, EpisodeLike] = counted.rows[task_index]
+    results = [row for row in trials.values() if reward_of(row) is not None]
     return TaskFigures(
         task_index=task_index,
         trials=len(results),
-        successes=sum(1 for row in results if row.solved),
+        successes=sum(map(is_solved, results)),
         errors=len(trials) - len(results),
         missing=counted.missing(task_index),
         average_reward=_mean([row.reward for row in results if row.reward is not None]),
         outcomes={trial: trials[trial].outcome for trial in sorted(trials)},
-        mean_steps=_mean([row.steps for row in results]),
+        mean_steps=_mean([row.step_count for row in results]),
         mean_turns=_mean([row.turns for row in results]),
         cost=cost_of(trials.values()),
-        instruction=next((row.instruction for row in trials.values() if row.instruction), ""),
+        instruction=instruction_of(trials.values()),
     )
 
 

@@ -6,34 +6,30 @@ the units, as they are for intervals.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import comb, lcm, nan
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
-from greenroom.analysis.comparison_figures import Difference, PairedTrials
+from greenroom.analysis.comparison_figures import Difference, PairedFigure, PairedTrials
 from greenroom.analysis.distributions import half_binomial_cdf
-from greenroom.analysis.figures import NOTHING, Estimate
-from greenroom.analysis.intervals import (
-    TaskBootstrap,
-    constant_bounds,
-    student_interval,
-)
+from greenroom.analysis.figures import NOTHING, USUAL, Estimate, Resampling
+from greenroom.analysis.intervals import TaskBootstrap, constant_bounds, student_interval
 from greenroom.analysis.power import Counts
+
+Successes = Mapping[int, Mapping[int, bool]]
+"""By task or row, then by trial or repeat."""
 
 LARGEST_LATTICE = 200_000
 """Beyond so many possible sums the distribution is drawn instead of computed."""
 
 
 def difference_of(
-    pairs: Sequence[tuple[Counts, Counts]],
-    k: int,
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
+    pairs: Sequence[tuple[Counts, Counts]], k: int, how: Resampling = USUAL
 ) -> Difference:
     """How far pass^k of two runs lies apart over the tasks with at least k trials in both.
 
@@ -43,25 +39,26 @@ def difference_of(
     before = [_chance(first, k) for first, _ in judged]
     after = [_chance(second, k) for _, second in judged]
     apart = [high - low for low, high in zip(before, after, strict=True)]
-    return Difference(
-        k=k,
-        tasks=len(judged),
+    tasks, found = paired_figures(before, after, apart, how)
+    return Difference(**dict(found), k=k, tasks=tasks)
+
+
+def paired_figures(
+    before: Sequence[Fraction | float],
+    after: Sequence[Fraction | float],
+    apart: Sequence[Fraction],
+    how: Resampling = USUAL,
+) -> tuple[int, PairedFigure]:
+    """How many tasks or rows are paired, and what their values before and after come to."""
+    return len(apart), PairedFigure(
         baseline=_mean(before),
         value=_mean(after),
-        difference=difference_interval(
-            apart, confidence=confidence, resamples=resamples, seed=seed
-        ),
-        p_value=sign_flip_p_value(apart, seed=seed),
+        difference=difference_interval(apart, how),
+        p_value=sign_flip_p_value(apart, seed=how.seed),
     )
 
 
-def difference_interval(
-    differences: Sequence[Fraction],
-    *,
-    confidence: float = 0.95,
-    resamples: int = 2000,
-    seed: int = 0,
-) -> Estimate:
+def difference_interval(differences: Sequence[Fraction], how: Resampling = USUAL) -> Estimate:
     """The mean difference over tasks with its interval, by the paired cluster bootstrap.
 
     The bootstrap's variance over tasks with Student's quantile: differences are symmetric enough
@@ -72,12 +69,12 @@ def difference_interval(
         return NOTHING
     value = float(sum(differences) / len(differences))
     if len(set(differences)) == 1:
-        return constant_bounds(value, len(differences), confidence, least=-1.0)
+        return constant_bounds(value, len(differences), how.confidence, least=-1.0)
     rows = [[float(difference)] for difference in differences]
-    bootstrap = TaskBootstrap(rows, resamples=resamples, seed=seed)
+    bootstrap = TaskBootstrap(rows, how)
     kinds = bootstrap.kinds[:, 0]
     variance = bootstrap.variance([(kinds, np.ones_like(kinds))], len(rows))
-    return student_interval(value, variance, len(rows), confidence, least=-1.0)
+    return student_interval(value, variance, len(rows), how.confidence, least=-1.0)
 
 
 def sign_flip_p_value(
@@ -124,14 +121,13 @@ def mcnemar_p_value(only_first: int, only_second: int) -> float:
     return min(1.0, 2 * half_binomial_cdf(min(only_first, only_second), pairs)) if pairs else 1.0
 
 
-def paired_trials(
-    before: Mapping[int, Mapping[int, bool]], after: Mapping[int, Mapping[int, bool]]
-) -> PairedTrials:
-    """Successes by task and trial, before and after, and McNemar's test of the pairs."""
-    table = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
-    for index in before.keys() & after.keys():
-        for trial in before[index].keys() & after[index].keys():
-            table[before[index][trial], after[index][trial]] += 1
+def paired_trials(before: Successes, after: Successes) -> PairedTrials:
+    """Successes before and after, and McNemar's test of the pairs."""
+    table = Counter(
+        (before[index][trial], after[index][trial])
+        for index in before.keys() & after.keys()
+        for trial in before[index].keys() & after[index].keys()
+    )
     return PairedTrials(
         both=table[True, True],
         only_baseline=table[True, False],
@@ -139,6 +135,15 @@ def paired_trials(
         neither=table[False, False],
         p_value=mcnemar_p_value(table[True, False], table[False, True]),
     )
+
+
+def flipped(before: Successes, after: Successes) -> Iterator[tuple[int, float, float]]:
+    """Which tasks or rows mostly succeed on one side only, with both rates of success."""
+    for index in sorted(before.keys() & after.keys()):
+        if before[index] and after[index]:
+            then, now = fmean(before[index].values()), fmean(after[index].values())
+            if (then - 0.5) * (now - 0.5) < 0:
+                yield index, then, now
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -157,5 +162,5 @@ def _chance(counts: Counts, k: int) -> Fraction:
     return Fraction(comb(successes, k), comb(trials, k))
 
 
-def _mean(values: Sequence[Fraction]) -> float:
+def _mean(values: Sequence[Fraction | float]) -> float:
     return float(sum(values) / len(values)) if values else nan

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from greenroom.analysis.errors import diagnose
 from greenroom.analysis.figures import Estimate, Figures
-from greenroom.analysis.tally import SOLVED
+from greenroom.analysis.tally import is_solved
 from greenroom.errors import UnknownName
 from greenroom.store.records import EpisodeRecord
 
@@ -81,7 +81,7 @@ def _grouped(
 ) -> Mapping[str, dict[int, list[float]]]:
     found: dict[str, dict[int, list[float]]] = {}
     for episode in results:
-        solved = float(episode.reward is not None and episode.reward >= SOLVED)
+        solved = float(is_solved(episode))
         for group in groups_of(episode):
             found.setdefault(group, {}).setdefault(episode.task_index, []).append(solved)
     return dict(sorted(found.items()))

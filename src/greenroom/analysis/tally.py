@@ -3,93 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol
 
 from greenroom.analysis.figures import ErrorConvention
-from greenroom.store.records import Usage, total_cost
+from greenroom.store.records import EpisodeRecord, EpisodeSummary, Usage, total_cost
 
 SOLVED = 1 - 1e-6
 """Tau Bench's measure: a reward this close to 1 is a success."""
 
 
-class EpisodeLike(Protocol):
-    """What is counted of an episode: a full record has it, and so has a summary of one."""
-
-    @property
-    def task_index(self) -> int: ...
-    @property
-    def trial(self) -> int: ...
-    @property
-    def outcome(self) -> str: ...
-    @property
-    def reward(self) -> float | None: ...
-    @property
-    def step_count(self) -> int: ...
-    @property
-    def turns(self) -> int: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def usage(self) -> Mapping[str, Usage]: ...
+EpisodeLike = EpisodeRecord | EpisodeSummary
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeRow:
-    """An episode as the figures see it, without its trajectory."""
-
-    task_index: int
-    trial: int
-    outcome: str
-    reward: float | None
-    """None where there is no result."""
-    steps: int
-    turns: int
-    seconds: float
-    usage: Mapping[str, Usage] = field(default_factory=dict[str, Usage])
-    instruction: str = ""
-    turn_seconds: Sequence[float] = ()
-    model_seconds: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
-
-    @property
-    def solved(self) -> bool:
-        """The episode has a result, and it is a success."""
-        return self.reward is not None and self.reward >= SOLVED
+def reward_of(episode: EpisodeLike) -> float | None:
+    """The reward of an episode; None without a result, whatever was noted beside an error."""
+    return None if episode.outcome == "infrastructure_error" else episode.reward
 
 
-def row_of(episode: EpisodeLike) -> EpisodeRow:
-    """What the figures need of an episode; the instruction where it carries its task.
-
-    An infrastructure error is never a result, whatever reward was noted beside it.
-    """
-    task = getattr(episode, "task", None)
-    return EpisodeRow(
-        task_index=episode.task_index,
-        trial=episode.trial,
-        outcome=episode.outcome,
-        reward=None if episode.outcome == "infrastructure_error" else episode.reward,
-        steps=episode.step_count,
-        turns=episode.turns,
-        seconds=episode.seconds,
-        usage=episode.usage,
-        instruction=getattr(task, "instruction", ""),
-        turn_seconds=getattr(episode, "turn_seconds", ()),
-        model_seconds=getattr(episode, "model_seconds", {}),
-    )
+def is_solved(episode: EpisodeLike) -> bool:
+    """The episode has a result, and it is a success."""
+    return (reward_of(episode) or 0.0) >= SOLVED
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
     """The episodes of a run by task and trial, held against what was planned."""
 
-    rows: Mapping[int, Mapping[int, EpisodeRow]]
+    rows: Mapping[int, Mapping[int, EpisodeLike]]
     """By task, then by trial; a planned task that was not played has an empty mapping."""
     num_trials: int
     duplicates: int
 
     @property
-    def played(self) -> list[EpisodeRow]:
+    def played(self) -> list[EpisodeLike]:
         """All episodes, each (task, trial) once."""
         return [row for trials in self.rows.values() for row in trials.values()]
 
@@ -113,7 +60,8 @@ class Tally:
         """
         counted: dict[int, dict[int, float]] = {}
         for task_index, trials in self.rows.items():
-            kept = {t: row.reward for t, row in trials.items() if row.reward is not None}
+            rewards = {trial: reward_of(episode) for trial, episode in trials.items()}
+            kept = {trial: reward for trial, reward in rewards.items() if reward is not None}
             if convention == "errors_as_failures":
                 kept = {trial: kept.get(trial, 0.0) for trial in trials}
                 if over:
@@ -130,30 +78,30 @@ def tally(
 
     Episodes beyond the plan were played all the same and are counted, as planned ones.
     """
-    rows: dict[int, dict[int, EpisodeRow]] = {index: {} for index in task_indices}
+    rows: dict[int, dict[int, EpisodeLike]] = {index: {} for index in task_indices}
     duplicates = 0
     for episode in episodes:
-        row = row_of(episode)
-        trials = rows.setdefault(row.task_index, {})
-        if row.trial in trials:
-            duplicates += 1
-        else:
-            trials[row.trial] = row
+        trials = rows.setdefault(episode.task_index, {})
+        duplicates += episode.trial in trials
+        trials.setdefault(episode.trial, episode)
     return Tally(rows, num_trials, duplicates)
 
 
-def cost_of(rows: Iterable[EpisodeRow]) -> float | None:
+def instruction_of(episodes: Iterable[EpisodeLike]) -> str:
+    """What the user of a task wants, where an episode carries its task."""
+    tasks = (episode.task for episode in episodes if isinstance(episode, EpisodeRecord))
+    return next((task.instruction for task in tasks if task.instruction), "")
+
+
+def cost_of(rows: Iterable[EpisodeLike]) -> float | None:
     """What episodes cost together: None if any price is unknown, or if nothing was bought."""
     return total_cost(usage for row in rows for usage in row.usage.values())
 
 
-def tokens_of(rows: Iterable[EpisodeRow]) -> dict[str, int]:
+def tokens_of(rows: Iterable[EpisodeLike]) -> dict[str, int]:
     """The tokens of episodes by purse."""
-    tokens: dict[str, int] = {}
-    for row in rows:
-        for purse, usage in row.usage.items():
-            tokens[purse] = tokens.get(purse, 0) + usage.prompt_tokens + usage.completion_tokens
-    return tokens
+    used = usage_by_purse(row.usage for row in rows)
+    return {purse: one.prompt_tokens + one.completion_tokens for purse, one in used.items()}
 
 
 def usage_by_purse(usages: Iterable[Mapping[str, Usage]]) -> dict[str, Usage]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
-from greenroom.analysis.comparison_figures import Difference, Sensitivity, Verdict
+from greenroom.analysis.comparison_figures import PairedFigure, Sensitivity, Verdict
 from greenroom.analysis.figures import Estimate
 
 
@@ -19,7 +19,7 @@ def sentence_of(
     label: str,
     baseline: str,
     verdict: Verdict,
-    first: Difference,
+    first: PairedFigure,
     p_value: float,
     sensitivity: Sensitivity | None,
     *,
@@ -29,34 +29,33 @@ def sentence_of(
     """Say which run is better and how sure that is; or why it cannot be told, and what it takes."""
     if sensitivity is None:
         return f"{label} and {baseline} have no task in common to be compared on."
-    figures = _figures(first, p_value, confidence, comparisons)
+    corrected = f", corrected for {comparisons} comparisons" if comparisons > 1 else ""
+    figures = difference_text("pass^1", first, p_value, confidence, corrected)
+    if verdict == "no_difference_shown" and sensitivity.tasks_needed is not None:
+        return f"Too few trials to tell {label} from {baseline}: {figures}. {_needs(sensitivity)}"
+    said = verdict_sentence(label, baseline, verdict, figures)
+    return said if verdict != "no_difference_shown" else f"{said} {_reach(sensitivity)}"
+
+
+def verdict_sentence(label: str, baseline: str, verdict: Verdict, figures: str) -> str:
+    """Which is better, or that no difference is shown, with the figures."""
     if verdict != "no_difference_shown":
         return f"{label} is {verdict} than {baseline}: {figures}."
-    if sensitivity.tasks_needed is None:
-        reach = _reach(sensitivity)
-        return f"No difference shown between {label} and {baseline}: {figures}. {reach}"
-    return f"Too few trials to tell {label} from {baseline}: {figures}. {_needs(sensitivity)}"
+    return f"No difference shown between {label} and {baseline}: {figures}."
 
 
-def _figures(first: Difference, p_value: float, confidence: float, comparisons: int) -> str:
-    corrected = f", corrected for {comparisons} comparisons" if comparisons > 1 else ""
-    return difference_text(
-        "pass^1", first.value, first.baseline, first.difference, p_value, confidence, corrected
-    )
+def less(value: float | None, baseline: float | None) -> float | None:
+    """How much more a value is than the baseline's; None if either is not known."""
+    return None if value is None or baseline is None else value - baseline
 
 
 def difference_text(
-    figure: str,
-    value: float,
-    baseline: float,
-    apart: Estimate,
-    p_value: float,
-    confidence: float,
-    remark: str = "",
+    figure: str, found: PairedFigure, p_value: float, confidence: float, remark: str = ""
 ) -> str:
     """A difference in words: both figures, how far apart they are, and how sure that is."""
+    apart = found.difference
     return (
-        f"{figure} {value:.2f} against {baseline:.2f} "
+        f"{figure} {found.value:.2f} against {found.baseline:.2f} "
         f"({apart.value:+.2f}, {confidence * 100:g} % interval "
         f"{apart.low:.2f} to {apart.high:.2f}, {p_text(p_value)}{remark})"
     )
@@ -80,18 +79,13 @@ def _reach(sensitivity: Sensitivity) -> str:
 def _needs(sensitivity: Sensitivity) -> str:
     tasks = f"about {_round(sensitivity.tasks_needed or 0)} tasks"
     power = f"to be found with {sensitivity.power * 100:.0f} % power"
+    what = f"{tasks} {power}"
     if sensitivity.trials_needed is not None:
-        return (
-            "A difference of this size would need "
-            f"about {_round(sensitivity.trials_needed)} trials of each of these tasks "
-            f"(or {tasks}) {power}."
-        )
-    if sensitivity.separable:
-        return (
-            f"A difference of this size would need {tasks} {power}; "
-            "more trials of these tasks would not do, since tasks differ too much."
-        )
-    return f"A difference of this size would need {tasks} {power}."
+        trials = f"about {_round(sensitivity.trials_needed)} trials of each of these tasks"
+        what = f"{trials} (or {tasks}) {power}"
+    elif sensitivity.separable:
+        what += "; more trials of these tasks would not do, since tasks differ too much"
+    return f"A difference of this size would need {what}."
 
 
 def _round(number: int) -> str:

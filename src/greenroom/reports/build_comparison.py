@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from greenroom.analysis.comparison import ComparedRun, compare_runs
 from greenroom.analysis.comparison_figures import (
     Comparison,
+    EvaluationComparison,
     PairedTrials,
     RunComparison,
-    RunSide,
+    Side,
 )
 from greenroom.analysis.errors import diagnose
-from greenroom.analysis.evaluation_comparison import (
-    ComparedEvaluation,
-    EvaluationComparison,
-    compare_evaluations,
-)
+from greenroom.analysis.evaluation_comparison import ComparedEvaluation, compare_evaluations
 from greenroom.analysis.figures import ErrorConvention
 from greenroom.analysis.verdicts import p_text
 from greenroom.errors import InputError
+from greenroom.reports import shared_sections as shared
 from greenroom.reports.report import ComparisonReport
-from greenroom.reports.sections import (
-    AnySection,
-    Cell,
-    Chart,
-    Facts,
-    Point,
-    Row,
-    Series,
-    Table,
-)
-from greenroom.reports.shared_sections import col, estimate_points, facts_of, interval_cell
+from greenroom.reports.sections import AnySection, Cell, Row
 from greenroom.reports.texts import known, money, percent, plural
 from greenroom.store import EvaluationRecord, RunRecord, Store
 from greenroom.store.records import total_cost
@@ -54,22 +42,26 @@ def compare_stored(
     runs = [job for job in jobs if isinstance(job, RunRecord)]
     evaluations = [job for job in jobs if isinstance(job, EvaluationRecord)]
     if evaluations:
-        return _evaluations_report(store, evaluations)
-    compared = [_compared_run(store, run) for run in runs]
-    comparison = compare_runs(compared, convention=convention)
-    other: ErrorConvention = (
-        "errors_as_failures" if convention == "errors_excluded" else "errors_excluded"
-    )
+        found = compare_evaluations([_compared_evaluation(store, one) for one in evaluations])
+        notes = [
+            f"Only {percent(side.coverage)} of the planned calls were answered in {side.label}."
+            for side in found.evaluations
+            if side.coverage < 1
+        ]
+    else:
+        compared = [_compared_run(store, run) for run in runs]
+        found = compare_runs(compared, convention=convention)
+        notes = list(_coverage_notes(compared, found))
     report = ComparisonReport(
-        name=" and ".join(run.name for run in runs),
-        headline=" ".join(one.sentence for one in comparison.comparisons),
-        notes=list(_coverage_notes(comparison, lambda: compare_runs(compared, convention=other))),
-        confidence=comparison.confidence,
-        convention=comparison.convention,
-        runs=comparison.runs,
-        comparisons=comparison.comparisons,
+        **dict(found),
+        name=" and ".join(job.name for job in jobs),
+        headline=" ".join(one.sentence for one in found.comparisons),
+        notes=notes,
     )
-    return _with_sections(report, runs)
+    sections = [section for build in SECTIONS for section in build(report)]
+    return report.model_copy(
+        update={"sections": [*sections, shared.provenance_facts(_origins(jobs))]}
+    )
 
 
 def _check_same_set(store: Store, jobs: Sequence[RunRecord | EvaluationRecord]) -> None:
@@ -109,7 +101,7 @@ def _compared_run(store: Store, run: RunRecord) -> ComparedRun:
     )
 
 
-def _coverage_notes(comparison: Comparison, otherwise: Callable[[], Comparison]) -> Iterator[str]:
+def _coverage_notes(compared: Sequence[ComparedRun], comparison: Comparison) -> Iterator[str]:
     """What episodes without a result mean for the verdicts."""
     lacking = [side for side in comparison.runs if side.coverage < 1]
     for side in lacking:
@@ -117,28 +109,12 @@ def _coverage_notes(comparison: Comparison, otherwise: Callable[[], Comparison])
     if lacking:
         excluded = comparison.convention == "errors_excluded"
         how = "counted as failures" if excluded else "left out"
-        for one, other in zip(comparison.comparisons, otherwise().comparisons, strict=True):
-            if one.verdict != other.verdict:
-                yield f"With episodes without a result {how}: {other.sentence}"
-
-
-def _evaluations_report(store: Store, evaluations: list[EvaluationRecord]) -> ComparisonReport:
-    compared = [_compared_evaluation(store, one) for one in evaluations]
-    found = compare_evaluations(compared)
-    notes = [
-        f"Only {percent(side.coverage)} of the planned calls were answered in {side.label}."
-        for side in found.evaluations
-        if side.coverage < 1
-    ]
-    report = ComparisonReport(
-        name=" and ".join(one.name for one in evaluations),
-        headline=" ".join(one.sentence for one in found.comparisons),
-        notes=notes,
-        confidence=found.confidence,
-        evaluations=found.evaluations,
-        comparisons=found.comparisons,
-    )
-    return _with_sections(report, evaluations)
+        other = compare_runs(
+            compared, convention="errors_as_failures" if excluded else "errors_excluded"
+        )
+        for one, otherwise in zip(comparison.comparisons, other.comparisons, strict=True):
+            if one.verdict != otherwise.verdict:
+                yield f"With episodes without a result {how}: {otherwise.sentence}"
 
 
 def _compared_evaluation(store: Store, evaluation: EvaluationRecord) -> ComparedEvaluation:
@@ -154,98 +130,50 @@ def _compared_evaluation(store: Store, evaluation: EvaluationRecord) -> Compared
     )
 
 
-def _with_sections(
-    report: ComparisonReport, jobs: Sequence[RunRecord | EvaluationRecord]
-) -> ComparisonReport:
-    sections = [section for build in SECTIONS for section in build(report)]
-    return report.model_copy(update={"sections": [*sections, _provenance(jobs)]})
-
-
 # Sections
 
 
 def sides(report: ComparisonReport) -> Iterator[AnySection]:
     """What is compared, each over all of its own tasks or rows."""
-    ks = sorted({k for side in report.runs for k in side.pass_hat_k if k <= _MOST_KS})
-    aliases = list(dict.fromkeys(alias for side in report.evaluations for alias in side.means))
-    names = [f"pass^{k}" for k in ks] or aliases
-    estimates = [[side.pass_hat_k.get(k) for k in ks] for side in report.runs] or [
-        [side.means.get(alias) for alias in aliases] for side in report.evaluations
-    ]
-    both = report.runs or report.evaluations
+    both: Sequence[Side] = report.runs or report.evaluations
+    most = {f"pass^{k}" for side in report.runs for k in side.pass_hat_k if k <= _MOST_KS}
+    names = sorted(most) or list(dict.fromkeys(name for side in both for name in side.figures))
     costs = any(side.average_cost is not None for side in both)
-    rows: list[Row] = []
-    for side, found in zip(both, estimates, strict=True):
-        counted = (
-            (side.tasks, side.episodes) if isinstance(side, RunSide) else (side.rows, side.results)
-        )
-        cells: list[Cell] = [side.label, *counted, known(side.coverage)]
-        for estimate in found:
-            cells += [known(estimate.value), interval_cell(estimate)] if estimate else [None, None]
+    rows: list[list[Cell]] = []
+    for side in both:
+        cells: list[Cell] = [side.label, *side.counts, known(side.coverage)]
+        for name in names:
+            cells += shared.estimate_cells(side.figures.get(name))
         if costs:
             cells.append("unknown" if side.average_cost is None else side.average_cost)
-        rows.append(Row(cells=cells))
-    of_runs = bool(report.runs)
-    yield Table(
-        id="sides",
-        title="Runs" if of_runs else "Evaluations",
-        columns=[
-            col("Run" if of_runs else "Evaluation"),
-            col("Tasks" if of_runs else "Rows", "count"),
-            col("Episodes" if of_runs else "Answers", "count"),
-            col("Coverage", "percent"),
-            *(
-                column
-                for name in names
-                for column in (
-                    col(name, "decimal"),
-                    col("Interval", "decimal", 2, interval=True, wide=True),
-                )
-            ),
-            *([col("Cost each", "money")] if costs else []),
-        ],
-        rows=rows,
-    )
+        rows.append(cells)
+    head = ("Run", "Tasks:count", "Episodes:count")
+    head = head if report.runs else ("Evaluation", "Rows:count", "Answers:count")
+    figures = [*shared.estimate_columns(names, wide=True), *(["Cost each:money"] if costs else [])]
+    title = "Runs" if report.runs else "Evaluations"
+    yield shared.table("sides", title, (*head, "Coverage:percent", *figures), rows)
 
 
 def differences(report: ComparisonReport) -> Iterator[AnySection]:
     """How far the figures lie apart over what both have, and how sure that is."""
-    rows: list[Row] = []
+    rows: list[list[Cell]] = []
     for one in report.comparisons:
-        found = (
-            [(f"pass^{k}", d, d.tasks, d.p_value) for k, d in one.differences.items()]
-            if isinstance(one, RunComparison)
-            else [(d.alias, d, d.rows, d.p_value) for d in one.evaluators]
-        )
-        rows += [
-            Row(
-                cells=[
-                    one.label,
-                    name,
-                    n,
-                    known(d.baseline),
-                    known(d.value),
-                    known(d.difference.value),
-                    interval_cell(d.difference),
-                    p_text(p_value),
-                ]
+        if isinstance(one, RunComparison):
+            found = [(f"pass^{k}", d.tasks, d) for k, d in one.differences.items()]
+        else:
+            found = [(d.alias, d.rows, d) for d in one.evaluators]
+        for name, n, d in found:
+            apart = shared.estimate_cells(d.difference)
+            rows.append(
+                [one.label, name, n, known(d.baseline), known(d.value), *apart, p_text(d.p_value)]
             )
-            for name, d, n, p_value in found
-        ]
-    yield Table(
-        id="differences",
-        title=f"Against {report.comparisons[0].baseline}",
-        columns=[
-            col(""),
-            col("Figure"),
-            col("Tasks" if report.runs else "Rows", "count"),
-            col("Before", "decimal"),
-            col("Now", "decimal"),
-            col("Difference", "signed"),
-            col("Interval", "signed", 2, interval=True),
-            col("p", "decimal"),
-        ],
-        rows=rows,
+    units = "Tasks:count" if report.runs else "Rows:count"
+    head = ("", "Figure", units, "Before:decimal", "Now:decimal", "Difference:signed")
+    yield shared.table(
+        "differences",
+        f"Against {report.comparisons[0].baseline}",
+        (*head, "Interval:signed.2:interval", "p:decimal"),
+        rows,
         notes=list(_difference_notes(report)),
     )
 
@@ -255,15 +183,13 @@ def _difference_notes(report: ComparisonReport) -> Iterator[str]:
     for one in report.comparisons:
         if isinstance(one, RunComparison):
             yield _pairs("trials", "solved", one, one.trials)
-            left_out = one.left_out
         else:
             for evaluator in one.evaluators:
                 if evaluator.pairs.both or evaluator.pairs.neither or evaluator.flips:
                     passed = f"passed by {evaluator.alias}"
                     yield _pairs("verdicts", passed, one, evaluator.pairs)
-            left_out = one.only_baseline + one.only_run
-        if left_out:
-            noun = plural(left_out, "task" if report.runs else "row")
+        if one.left_out:
+            noun = plural(one.left_out, "task" if report.runs else "row")
             yield f"{noun} could not be compared: only one of the two has results there."
         if one.cost_difference is not None:
             sign = "-" if one.cost_difference < 0 else "+"
@@ -287,22 +213,19 @@ def flips(report: ComparisonReport) -> Iterator[AnySection]:
         rows = list(_flipped(one))
         if not rows:
             continue
-        broke = len({str(row.cells[0]) for row in rows if row.cells[1] == "broke"})
-        healed = len({str(row.cells[0]) for row in rows if row.cells[1] == "healed"})
-        yield Table(
-            id=f"flips-{one.label}",
-            title=f"{one.label}: {broke} broke, {healed} healed",
-            columns=[
-                col("Task" if report.runs else "Row", "count"),
-                col(""),
-                col("Before", "percent"),
-                col("Now", "percent"),
-                col("Why it failed"),
-                col("What the user wants" if report.runs else "Evaluator", wide=True),
-            ],
-            rows=rows,
+        broke, healed = (
+            len({str(row.cells[0]) for row in rows if row.cells[1] == how})
+            for how in ("broke", "healed")
+        )
+        item, last = ("Task", "What the user wants") if report.runs else ("Row", "Evaluator")
+        rates = ("Before:percent", "Now:percent", "Why it failed")
+        yield shared.table(
+            f"flips-{one.label}",
+            f"{one.label}: {broke} broke, {healed} healed",
+            (f"{item}:count", "", *rates, f"{last}:text:wide"),
+            rows,
             shown=_SHOWN_FLIPS,
-            sort=[0, 1, 2, 3],
+            sort=4,
         )
 
 
@@ -322,77 +245,30 @@ def _flipped(one: RunComparison | EvaluationComparison) -> Iterator[Row]:
 
 def reliability(report: ComparisonReport) -> Iterator[AnySection]:
     """pass^k of every run, or the mean scores of every evaluation, side by side."""
-    if report.runs:
-        series = [
-            Series(
-                name=side.label,
-                points=estimate_points(side.pass_hat_k, _MOST_KS),
-            )
-            for side in report.runs
-        ]
-        x, y = "Tries in a row", "Tasks solved every time"
-    else:
-        series = [
-            Series(
-                name=side.label,
-                points=[
-                    Point(x=place, y=e.value, low=known(e.low), high=known(e.high), label=alias)
-                    for place, (alias, e) in enumerate(side.means.items(), start=1)
-                    if known(e.value) is not None
-                ],
-            )
-            for side in report.evaluations
-        ]
-        x, y = "Evaluator", "Mean score"
-    yield Chart(
-        id="reliability",
-        title="Side by side",
-        style="bars",
-        x=col(x, "count"),
-        y=col(y, "percent"),
-        series=series,
-        detail=True,
-    )
+    series = {side.label: shared.pass_points(side.pass_hat_k, _MOST_KS) for side in report.runs}
+    for side in report.evaluations:
+        means = enumerate(side.means.items(), start=1)
+        series[side.label] = shared.estimate_points((x, alias, e) for x, (alias, e) in means)
+    axes = ("Tries in a row:count", "Tasks solved every time:percent")
+    axes = axes if report.runs else ("Evaluator:count", "Mean score:percent")
+    yield from shared.chart("reliability", "Side by side", "bars", axes, series)
 
 
 def cost_against_quality(report: ComparisonReport) -> Iterator[AnySection]:
     """What each costs, against how good it is."""
-    best = {
-        **{side.label: side.pass_hat_k.get(1) for side in report.runs},
-        **{side.label: next(iter(side.means.values()), None) for side in report.evaluations},
-    }
-    series = [
-        Series(
-            name=side.label,
-            points=[
-                Point(
-                    x=side.average_cost,
-                    y=figure.value,
-                    low=known(figure.low),
-                    high=known(figure.high),
-                    label=side.label,
-                )
-            ],
-        )
-        for side in report.runs or report.evaluations
+    both: Sequence[Side] = report.runs or report.evaluations
+    series = {
+        side.label: shared.estimate_points([(side.average_cost, side.label, best)])
+        for side in both
         if side.average_cost is not None
-        and (figure := best[side.label]) is not None
-        and known(figure.value) is not None
-    ]
-    if series:
-        yield Chart(
-            id="cost-quality",
-            title="Cost against quality",
-            style="scatter",
-            x=col("Cost each", "money"),
-            y=col("pass^1" if report.runs else "Mean score", "percent"),
-            series=series,
-            detail=True,
-        )
+        for best in [next(iter(side.figures.values()), None)]
+    }
+    axes = ("Cost each:money", "pass^1:percent" if report.runs else "Mean score:percent")
+    shown = {label: points for label, points in series.items() if points}
+    yield from shared.chart("cost-quality", "Cost against quality", "scatter", axes, shown)
 
 
-def _provenance(jobs: Sequence[RunRecord | EvaluationRecord]) -> Facts:
-    pairs: list[tuple[str, str]] = []
+def _origins(jobs: Sequence[RunRecord | EvaluationRecord]) -> Iterator[tuple[str, str]]:
     for job in jobs:
         if isinstance(job, RunRecord):
             what = f"{job.agent_strategy} ({job.config.get('model') or 'no model'})"
@@ -400,11 +276,10 @@ def _provenance(jobs: Sequence[RunRecord | EvaluationRecord]) -> Facts:
         else:
             what, on = job.workflow, f"{job.test_set_name}@{job.test_set_version}"
         seed = job.config.get("seed", "unknown")
-        pairs.append((job.name, f"{what} on {on}; seed {seed}; Greenroom {job.greenroom_version}"))
-    return Facts(id="provenance", title="Provenance", facts=facts_of(pairs), detail=True)
+        yield job.name, f"{what} on {on}; seed {seed}; Greenroom {job.greenroom_version}"
 
 
-SECTIONS: tuple[Callable[[ComparisonReport], Iterable[AnySection]], ...] = (
+SECTIONS: tuple[shared.Builder[ComparisonReport], ...] = (
     sides,
     differences,
     flips,

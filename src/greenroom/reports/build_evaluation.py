@@ -3,63 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from greenroom.analysis.evaluations import EvaluatorFigures, mean_of_rows
-from greenroom.analysis.figures import Estimate
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.reports import evaluation_words as words
+from greenroom.reports import shared_sections as shared
 from greenroom.reports.evaluation_words import cell_name, question_of, shown
 from greenroom.reports.report import EvaluatedRow, EvaluationData, EvaluationReport
 from greenroom.reports.sections import (
     AnySection,
     Cell,
+    Column,
     Evidence,
-    Facts,
     Failure,
     Failures,
     Figure,
     Figures,
     Grid,
     GridItem,
-    KindCount,
-    Row,
-    Table,
+    columns,
 )
-from greenroom.reports.shared_sections import (
-    col,
-    costs_table,
-    facts_of,
-    fig,
-    interval_cell,
-    latency_table,
-    outcome_table,
-    setup_text,
-)
-from greenroom.reports.texts import (
-    date_text,
-    interval_note,
-    known,
-    money,
-    one_line,
-    plural,
-)
+from greenroom.reports.texts import date_text, interval_note, money, one_line, plural
 from greenroom.store import EvaluationRecord, Usage
 
 _TRUTH = "what the workflow would reach over all rows of this kind"
 _NO_ANSWER, _BROKEN = "no_answer", "broken"
+_KINDS = {
+    _NO_ANSWER: ("No answer", "the workflow gave no answer: no score"),
+    _BROKEN: ("Evaluator broke", "the evaluator itself did not work: no score"),
+}
 
 
 def evaluation_report(data: EvaluationData) -> EvaluationReport:
     """The report of an evaluation: its sections from what is known of it."""
-    fields = {name: getattr(data, name) for name in EvaluationData.model_fields}
     return EvaluationReport(
-        **fields,
+        **shared.report_fields(EvaluationData, data, SECTIONS),
         name=data.evaluation.name,
         headline=words.headline(data),
         notes=list(words.notes(data)),
-        facts=facts_of(_facts(data)),
-        sections=[section for build in SECTIONS for section in build(data)],
+        facts=shared.facts_of(_facts(data)),
     )
 
 
@@ -97,45 +81,35 @@ def _evaluator_figures(one: EvaluatorFigures, data: EvaluationData) -> Iterator[
     rows = {result.row for result in data.results if _score(result, one.alias) is not None}
     broken = f", {one.broken:,} broken" if one.broken else ""
     scored = f"{one.scored:,} of {one.scored + one.unscored + one.broken:,} scored{broken}"
-    yield fig(
-        f"{one.alias}.mean",
-        one.alias,
-        one.mean,
-        f"mean score; {scored}",
-        n=len(rows),
-        partial=one.scored < planned,
-        prominent=True,
-    )
+    meaning = f"mean score; {scored}"
+    of: dict[str, Any] = {"n": len(rows), "partial": one.scored < planned}
+    yield shared.fig(f"{one.alias}.mean", one.alias, one.mean, meaning, **of, prominent=True)
     if one.judged and one.passed != one.mean:
-        yield fig(
-            f"{one.alias}.passed",
-            f"{one.alias} passed",
-            one.passed,
-            f"of {plural(one.judged, 'verdict')}",
-            "percent",
-            n=len(rows),
-            partial=one.judged < planned,
-        )
+        label, meaning = f"{one.alias} passed", f"of {plural(one.judged, 'verdict')}"
+        of["partial"] = one.judged < planned
+        yield shared.fig(f"{one.alias}.passed", label, one.passed, meaning, "percent", **of)
 
 
 def _other_figures(data: EvaluationData) -> Iterator[Figure]:
     found = data.figures
     planned = f"of {found.planned:,} planned"
-    yield fig("calls", "Calls answered", found.with_result, planned, "count")
+    yield shared.fig("calls", "Calls answered", found.with_result, planned, "count")
     call = found.latency.get("call")
     if call is not None:
         for name, share, estimate in (("p50", "half", call.p50), ("p95", "95 %", call.p95)):
             meaning = f"{share} of the calls take no longer"
             label = f"Latency, {name}"
-            yield fig(f"latency_{name}", label, estimate, meaning, "seconds", n=found.rows)
+            yield shared.fig(f"latency_{name}", label, estimate, meaning, "seconds", n=found.rows)
     if found.purses:
         known_part = f"{money(found.known_cost)} or more" if found.known_cost else "unknown"
         meaning = "in all" if found.cost is not None else "results do not tell what they cost"
-        yield fig("cost", "Cost", found.cost, meaning, "money", unknown=known_part)
+        yield shared.fig("cost", "Cost", found.cost, meaning, "money", unknown=known_part)
         passed = sum(outcome_of(result) == "passed" for result in data.results)
         if found.cost and passed:
             meaning = "all that was spent, by results that pass"
-            yield fig("cost_per_passed", "Cost per pass", found.cost / passed, meaning, "money")
+            yield shared.fig(
+                "cost_per_passed", "Cost per pass", found.cost / passed, meaning, "money"
+            )
 
 
 def outcome_of(result: EvaluatedRow) -> str:
@@ -149,7 +123,7 @@ def outcomes(data: EvaluationData) -> Iterator[AnySection]:
     """How often each outcome occurred."""
     counts = Counter(outcome_of(result) for result in data.results)
     counts["missing"] = data.figures.missing
-    yield from outcome_table(counts, "Results")
+    yield from shared.outcome_table(counts, "Results")
 
 
 def cells(data: EvaluationData) -> Iterator[AnySection]:
@@ -167,11 +141,11 @@ def cells(data: EvaluationData) -> Iterator[AnySection]:
         item="row",
         trial="repeat",
         trials=[str(repeat + 1) for repeat in range(evaluation.repeats)],
-        columns=[
-            col("Question"),
-            *(col(alias, "decimal", 2) for alias in aliases),
-            col("Seconds", "seconds", wide=True),
-        ],
+        columns=columns(
+            "Question",
+            *(Column(label=alias, format="decimal", digits=2) for alias in aliases),
+            "Seconds:seconds:wide",
+        ),
         items=[
             GridItem(
                 key=row - 1,
@@ -211,18 +185,13 @@ def failure_section(results: Iterable[EvaluatedRow], evaluation: EvaluationRecor
     """The section from results."""
     found = [one for result in results for one in _failures_of(result, evaluation)]
     counts = Counter(one.kind for one in found)
-    labels = {
-        _NO_ANSWER: ("No answer", "the workflow gave no answer: no score"),
-        _BROKEN: ("Evaluator broke", "the evaluator itself did not work: no score"),
-    }
     return Failures(
         id="failures",
         title="What did not pass",
-        kinds=[
-            KindCount(kind=kind, label=label, meaning=meaning, count=count)
-            for kind, count in counts.most_common()
-            for label, meaning in [labels.get(kind, (kind, "not passed by this evaluator"))]
-        ],
+        kinds=shared.kind_counts(
+            counts.most_common(),
+            lambda kind: _KINDS.get(kind, (kind, "not passed by this evaluator")),
+        ),
         failures=found,
         total=len(found),
         noun="result",
@@ -263,52 +232,31 @@ def slices(data: EvaluationData) -> Iterator[AnySection]:
         for result in data.results:
             value = result.inputs.get(column)
             groups.setdefault("(none)" if value in (None, "") else shown(value), []).append(result)
-        yield Table(
-            id=f"slices-{column}",
-            title=f"By {column}",
-            columns=[
-                col(column),
-                col("Rows", "count"),
-                col("Results", "count"),
-                *(
-                    one
-                    for alias in aliases
-                    for one in (
-                        col(alias, "decimal"),
-                        col("Interval", "decimal", 2, interval=True),
-                    )
-                ),
-            ],
-            rows=[
-                Row(
-                    cells=[
-                        one_line(group, 80),
-                        len({one.row for one in found}),
-                        len(found),
-                        *(
-                            cell
-                            for alias in aliases
-                            for cell in _estimate_cells(_slice_mean(found, alias))
-                        ),
-                    ]
-                )
+        counts = columns("Rows:count", "Results:count")
+        yield shared.table(
+            f"slices-{column}",
+            f"By {column}",
+            (Column(label=column), *counts, *shared.estimate_columns(aliases)),
+            (
+                [
+                    one_line(group, 80),
+                    len({one.row for one in found}),
+                    len(found),
+                    *(cell for alias in aliases for cell in _slice_cells(found, alias)),
+                ]
                 for group, found in sorted(groups.items())
-            ],
-            sort=[0, 1, 2],
+            ),
+            sort=3,
         )
 
 
-def _slice_mean(results: Iterable[EvaluatedRow], alias: str) -> Estimate:
+def _slice_cells(results: Iterable[EvaluatedRow], alias: str) -> list[Cell]:
     by_row: dict[int, list[float]] = {}
     for result in results:
         score = _score(result, alias)
         if score is not None:
             by_row.setdefault(result.row, []).append(score)
-    return mean_of_rows(by_row)
-
-
-def _estimate_cells(estimate: Estimate) -> list[Cell]:
-    return [known(estimate.value), interval_cell(estimate)]
+    return shared.estimate_cells(mean_of_rows(by_row))
 
 
 def costs(data: EvaluationData) -> Iterator[AnySection]:
@@ -319,39 +267,37 @@ def costs(data: EvaluationData) -> Iterator[AnySection]:
     whole = Usage.total([*spent.values(), *wasted.values()])
     if whole.prompt_tokens or whole.completion_tokens or whole.cached_calls or whole.cost:
         attempts = len(failed) + len(data.attempts_usage)
-        yield from costs_table(spent, wasted, attempts, agent="Workflow")
+        yield from shared.costs_table(spent, wasted, attempts, agent="Workflow")
 
 
 def latency(data: EvaluationData) -> Iterator[AnySection]:
     """How long calls of the workflow and of models took."""
-    yield from latency_table(data.figures.latency)
+    yield from shared.latency_table(data.figures.latency)
 
 
 def provenance(data: EvaluationData) -> Iterator[AnySection]:
     """What it takes to do the same again."""
     evaluation = data.evaluation
-    facts = [
-        ("Name", evaluation.name),
-        ("Id", evaluation.id),
-        ("Status", evaluation.status),
-        ("Workflow", evaluation.workflow),
-        ("Test set", evaluation.test_set),
-        ("Rows", f"{evaluation.row_count:,}"),
-        ("Repeats", str(evaluation.repeats)),
-        ("Evaluators", ", ".join(str(spec["alias"]) for spec in evaluation.evaluators)),
-        ("Seed", str(evaluation.config.get("seed", "unknown"))),
-        ("Judge", str(evaluation.config.get("judge_model") or "none")),
-    ]
-    yield Facts(
-        id="provenance",
-        title="Provenance",
-        facts=facts_of(facts),
-        detail=True,
+    yield shared.provenance_facts(
+        [
+            ("Name", evaluation.name),
+            ("Id", evaluation.id),
+            ("Status", evaluation.status),
+            ("Workflow", evaluation.workflow),
+            ("Test set", evaluation.test_set),
+            ("Rows", f"{evaluation.row_count:,}"),
+            ("Repeats", str(evaluation.repeats)),
+            ("Evaluators", ", ".join(str(spec["alias"]) for spec in evaluation.evaluators)),
+            ("Seed", str(evaluation.config.get("seed", "unknown"))),
+            ("Judge", str(evaluation.config.get("judge_model") or "none")),
+        ]
     )
-    yield setup_text({"configuration": evaluation.config, "evaluators": evaluation.evaluators})
+    yield shared.setup_text(
+        {"configuration": evaluation.config, "evaluators": evaluation.evaluators}
+    )
 
 
-SECTIONS: tuple[Callable[[EvaluationData], Iterable[AnySection]], ...] = (
+SECTIONS: tuple[shared.Builder[EvaluationData], ...] = (
     figures,
     outcomes,
     cells,

@@ -2,62 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
-from greenroom.analysis.figures import Diagnosis, ErrorBreakdown, TaskFigures
+from greenroom.analysis.figures import Diagnosis, ErrorBreakdown
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.analysis.tools import tool_figures
 from greenroom.reports import run_words as words
+from greenroom.reports import shared_sections as shared
 from greenroom.reports.plain import plain
 from greenroom.reports.report import RunData, RunReport
 from greenroom.reports.run_figures import LEADERBOARD_KS, bought, figures, reliability, turn_curve
 from greenroom.reports.sections import (
     AnySection,
     Cell,
-    Chart,
     Evidence,
-    Facts,
     Failure,
     Failures,
     Grid,
     GridItem,
-    KindCount,
     Point,
     Row,
-    Series,
-    Table,
     Text,
+    columns,
 )
-from greenroom.reports.shared_sections import (
-    col,
-    costs_table,
-    facts_of,
-    interval_cell,
-    latency_table,
-    outcome_table,
-    setup_text,
-)
-from greenroom.reports.texts import (
-    KINDS,
-    date_text,
-    kind_words,
-    known,
-    money,
-)
+from greenroom.reports.texts import KINDS, date_text, kind_words, known, money
+from greenroom.store.records import EpisodeRecord
 from greenroom.util.raw_json import raw_text
 
 
 def run_report(data: RunData) -> RunReport:
     """The report of a run: its sections from what is known of it."""
-    fields = {name: getattr(data, name) for name in RunData.model_fields}
     return RunReport(
-        **fields,
+        **shared.report_fields(RunData, data, SECTIONS),
         name=data.run.name,
         headline=words.headline(data),
         notes=words.notes(data),
-        facts=facts_of(_facts(data)),
-        sections=[section for build in SECTIONS for section in build(data)],
+        facts=shared.facts_of(_facts(data)),
     )
 
 
@@ -82,7 +64,7 @@ def outcomes(data: RunData) -> Iterator[AnySection]:
     counts = dict(data.metrics.outcomes)
     if data.metrics.missing:
         counts["missing"] = data.metrics.missing
-    yield from outcome_table(counts, "Episodes")
+    yield from shared.outcome_table(counts, "Episodes")
 
 
 def cells(data: RunData) -> Iterator[AnySection]:
@@ -93,23 +75,26 @@ def cells(data: RunData) -> Iterator[AnySection]:
     played = [trial for task in tasks for trial in task.outcomes]
     trials = range(max([data.run.num_trials - 1, *played], default=-1) + 1)
     costs = any(task.cost is not None for task in tasks)
-    turn_of_success, steps_of_success = _successes(data)
+    solved: dict[int, list[EpisodeRecord]] = {}
+    for episode in data.episodes:
+        if episode.outcome == "success":
+            solved.setdefault(episode.task_index, []).append(episode)
     yield Grid(
         id="cells",
         title="Tasks",
         item="task",
         trial="trial",
         trials=[str(trial) for trial in trials],
-        columns=[
-            col("What the user wants"),
-            col("Solved", "ratio"),
-            col("Reward", "decimal", 2, wide=True),
-            col("Steps", "decimal", 1),
-            col("Turns", "decimal", 1, wide=True),
-            col("Steps to success", "decimal", 1, wide=True),
-            col("Turn of success", "decimal", 1, wide=True),
-            *([col("Cost", "money", wide=True)] if costs else []),
-        ],
+        columns=columns(
+            "What the user wants",
+            "Solved:ratio",
+            "Reward:decimal.2:wide",
+            "Steps:decimal.1",
+            "Turns:decimal.1:wide",
+            "Steps to success:decimal.1:wide",
+            "Turn of success:decimal.1:wide",
+            *(["Cost:money:wide"] if costs else []),
+        ),
         items=[
             GridItem(
                 key=task.task_index,
@@ -117,9 +102,10 @@ def cells(data: RunData) -> Iterator[AnySection]:
                 outcomes=[task.outcomes.get(trial) for trial in trials],
                 score=task.successes / task.trials if task.trials else None,
                 cells=[
-                    *_task_cells(task),
-                    steps_of_success.get(task.task_index),
-                    turn_of_success.get(task.task_index),
+                    task.instruction,
+                    [task.successes, task.trials],
+                    *map(known, (task.average_reward, task.mean_steps, task.mean_turns)),
+                    *_successes(solved.get(task.task_index, [])),
                     *([task.cost] if costs else []),
                 ],
             )
@@ -128,28 +114,11 @@ def cells(data: RunData) -> Iterator[AnySection]:
     )
 
 
-def _task_cells(task: TaskFigures) -> list[Cell]:
-    return [
-        task.instruction,
-        [task.successes, task.trials],
-        known(task.average_reward),
-        known(task.mean_steps),
-        known(task.mean_turns),
-    ]
-
-
-def _successes(data: RunData) -> tuple[dict[int, float], dict[int, float]]:
-    """The mean turn and the mean number of steps of solved episodes, by task."""
-    turns: dict[int, list[int]] = {}
-    steps: dict[int, list[int]] = {}
-    for episode in data.episodes:
-        if episode.outcome == "success":
-            turns.setdefault(episode.task_index, []).append(episode.turns)
-            steps.setdefault(episode.task_index, []).append(episode.step_count)
-    return (
-        {task: sum(values) / len(values) for task, values in turns.items()},
-        {task: sum(values) / len(values) for task, values in steps.items()},
-    )
+def _successes(solved: Sequence[EpisodeRecord]) -> list[Cell]:
+    """The mean number of steps, and the mean turn, of solved episodes."""
+    if not solved:
+        return [None, None]
+    return [fmean(one.step_count for one in solved), fmean(one.turns for one in solved)]
 
 
 def failures(data: RunData) -> Iterator[AnySection]:
@@ -165,11 +134,7 @@ def failure_section(errors: ErrorBreakdown, wishes: Mapping[int, str]) -> Failur
     return Failures(
         id="failures",
         title="What went wrong",
-        kinds=[
-            KindCount(kind=kind, label=kind_words(kind)[0], meaning=kind_words(kind)[1], count=n)
-            for kind, n in counts
-            if n
-        ],
+        kinds=shared.kind_counts(counts, kind_words),
         failures=[_failure(one, wishes.get(one.task_index, "")) for one in errors.diagnoses],
         total=errors.failures,
         noun="episode",
@@ -207,29 +172,22 @@ def slices(data: RunData) -> Iterator[AnySection]:
     """The figure for each group of tasks that was asked for."""
     for by, found in data.slices.items():
         kinds = by == "kind"
-        yield Table(
-            id=f"slices-{by}",
-            title=f"By {by}" if not kinds else "By kind of failure",
-            columns=[
-                col("Kind" if kinds else by.capitalize()),
-                col("Tasks", "count"),
-                col("Episodes", "count"),
-                col("Share" if kinds else "pass^1", "percent", 1),
-                col("Interval", "percent", interval=True),
-            ],
-            rows=[
-                Row(
-                    cells=[
-                        kind_words(one.group)[0] if kinds else one.group,
-                        one.n,
-                        one.cells,
-                        known(one.figure.value),
-                        interval_cell(one.figure),
-                    ]
-                )
+        label, share = ("Kind", "Share") if kinds else (by.capitalize(), "pass^1")
+        counts = ("Tasks:count", "Episodes:count")
+        yield shared.table(
+            f"slices-{by}",
+            "By kind of failure" if kinds else f"By {by}",
+            (label, *counts, f"{share}:percent.1", "Interval:percent:interval"),
+            (
+                [
+                    kind_words(one.group)[0] if kinds else one.group,
+                    one.n,
+                    one.cells,
+                    *shared.estimate_cells(one.figure),
+                ]
                 for one in found
-            ],
-            sort=[0, 1, 2, 3],
+            ),
+            sort=4,
         )
 
 
@@ -237,37 +195,23 @@ def costs(data: RunData) -> Iterator[AnySection]:
     """Tokens and money by purse."""
     if bought(data) or data.attempts_usage:
         spent = usage_by_purse(one.usage for one in data.episodes)
-        yield from costs_table(spent, data.attempts_usage, data.attempts)
+        yield from shared.costs_table(spent, data.attempts_usage, data.attempts)
 
 
 def latency(data: RunData) -> Iterator[AnySection]:
     """How long turns, episodes and model calls took."""
-    yield from latency_table(data.metrics.latency)
+    yield from shared.latency_table(data.metrics.latency)
 
 
 def tools(data: RunData) -> Iterator[AnySection]:
     """How often each tool was called, and how often that went wrong."""
     found = tool_figures(data.episodes)
+    head = ("Tool", "Calls:count", "Episodes:count:wide", "Refused:count", "Not valid:count")
+    rows = ([t.name, t.calls, t.episodes, t.errors, t.invalid, t.error_rate] for t in found)
+    note = "An error rate is the share of calls that were refused or not valid."
     if found:
-        yield Table(
-            id="tools",
-            title="Tools",
-            columns=[
-                col("Tool"),
-                col("Calls", "count"),
-                col("Episodes", "count", wide=True),
-                col("Refused", "count"),
-                col("Not valid", "count"),
-                col("Error rate", "percent", 1),
-            ],
-            rows=[
-                Row(cells=[t.name, t.calls, t.episodes, t.errors, t.invalid, t.error_rate])
-                for t in found
-            ],
-            sort=[0, 1, 2, 3, 4, 5],
-            notes=["An error rate is the share of calls that were refused or not valid."],
-            detail=True,
-        )
+        head = (*head, "Error rate:percent.1")
+        yield shared.table("tools", "Tools", head, rows, sort=6, notes=[note], detail=True)
 
 
 def cost_against_quality(data: RunData) -> Iterator[AnySection]:
@@ -281,16 +225,10 @@ def cost_against_quality(data: RunData) -> Iterator[AnySection]:
         for task in data.metrics.tasks
         if task.cost is not None and task.trials and task.outcomes
     ]
-    if points:
-        yield Chart(
-            id="cost-quality",
-            title="Cost against quality",
-            style="scatter",
-            x=col("Cost per episode", "money"),
-            y=col("Solved", "percent"),
-            series=[Series(name="tasks", points=points)],
-            detail=True,
-        )
+    axes = ("Cost per episode:money", "Solved:percent")
+    yield from shared.chart(
+        "cost-quality", "Cost against quality", "scatter", axes, {"tasks": points}
+    )
 
 
 # Agent, leaderboard, provenance
@@ -298,17 +236,13 @@ def cost_against_quality(data: RunData) -> Iterator[AnySection]:
 
 def agent(data: RunData) -> Iterator[AnySection]:
     """What the agent counted beyond the usual."""
-    rows: list[Row] = []
-    for title, counts in data.agent_tallies.items():
-        for place, (label, count) in enumerate(counts.items()):
-            rows.append(Row(cells=["" if place else title, label, _amount(title, count)]))
+    rows: list[list[Cell]] = [
+        ["" if place else title, label, _amount(title, count)]
+        for title, counts in data.agent_tallies.items()
+        for place, (label, count) in enumerate(counts.items())
+    ]
     if rows:
-        yield Table(
-            id="agent",
-            title="What the agent counted",
-            columns=[col("Of"), col(""), col("Number", "count")],
-            rows=rows,
-        )
+        yield shared.table("agent", "What the agent counted", ("Of", "", "Number:count"), rows)
 
 
 def _amount(title: str, count: float | None) -> Cell:
@@ -331,16 +265,9 @@ def leaderboard(data: RunData) -> Iterator[AnySection]:
     if data.published:
         sources = ", ".join(dict.fromkeys(row.source for row in data.published))
         notes = [f"The other rows were published: {sources}.", *_what_differs(data)]
-    yield Table(
-        id="leaderboard",
-        title="Leaderboard",
-        columns=[
-            col("Strategy"),
-            *(col(f"Pass^{k}", "decimal") for k in LEADERBOARD_KS),
-        ],
-        rows=sorted(rows, key=lambda row: -_number(row.cells[1])),
-        notes=notes,
-    )
+    head = ("Strategy", *(f"Pass^{k}:decimal" for k in LEADERBOARD_KS))
+    best = sorted(rows, key=lambda row: -_number(row.cells[1]))
+    yield shared.table("leaderboard", "Leaderboard", head, best, notes=notes)
 
 
 def _number(cell: Cell) -> float:
@@ -363,28 +290,24 @@ def _what_differs(data: RunData) -> Iterator[str]:
 def provenance(data: RunData) -> Iterator[AnySection]:
     """What it takes to do the same again."""
     run = data.run
-    facts = [
-        ("Name", run.name),
-        ("Id", run.id),
-        ("Status", run.status),
-        ("Tasks", f"{len(run.task_indices):,} of {run.env}, split {run.task_split}"),
-        ("Trials", str(run.num_trials)),
-        ("Seed", str(run.config.get("seed", "unknown"))),
-        ("Judge", str(run.config.get("judge_model") or "none")),
-        *((f"Pack {key}", str(value)) for key, value in run.pack.items()),
-    ]
-    yield Facts(
-        id="provenance",
-        title="Provenance",
-        facts=facts_of(facts),
-        detail=True,
+    yield shared.provenance_facts(
+        [
+            ("Name", run.name),
+            ("Id", run.id),
+            ("Status", run.status),
+            ("Tasks", f"{len(run.task_indices):,} of {run.env}, split {run.task_split}"),
+            ("Trials", str(run.num_trials)),
+            ("Seed", str(run.config.get("seed", "unknown"))),
+            ("Judge", str(run.config.get("judge_model") or "none")),
+            *((f"Pack {key}", str(value)) for key, value in run.pack.items()),
+        ]
     )
-    yield setup_text(run.config)
+    yield shared.setup_text(run.config)
     if run.policy.strip():
         yield Text(id="policy", title="Policy of the agent", text=run.policy, detail=True)
 
 
-SECTIONS: tuple[Callable[[RunData], Iterable[AnySection]], ...] = (
+SECTIONS: tuple[shared.Builder[RunData], ...] = (
     figures,
     reliability,
     outcomes,

@@ -9,7 +9,7 @@ from rich import box
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from greenroom.reports import texts
+from greenroom.reports import tabular, texts
 from greenroom.reports.sections import (
     AnySection,
     Cell,
@@ -23,16 +23,6 @@ from greenroom.reports.sections import (
     Report,
     Table,
     Text,
-)
-from greenroom.reports.tabular import (
-    Lines,
-    chart_lines,
-    figure_lines,
-    figure_notes,
-    grid_lines,
-    kind_lines,
-    table_lines,
-    worst_first,
 )
 from greenroom.store.outcomes import outcome_info
 
@@ -119,16 +109,16 @@ class Printer:
         notes = list(section.notes)
         match section:
             case Figures():
-                self._table(section.title, figure_lines(section))
-                notes = [*figure_notes(section), *notes]
+                self._table(section.title, tabular.figure_lines(section))
+                notes = [*tabular.figure_notes(section), *notes]
             case Table():
                 most = None if self.everything else section.shown
-                self._table(section.title, table_lines(section, most))
+                self._table(section.title, tabular.table_lines(section, most))
             case Grid():
                 self._grid(section)
             case Chart():
                 most = _ALL if self.everything else _MOST_POINTS
-                self._table(section.title, chart_lines(section, most))
+                self._table(section.title, tabular.chart_lines(section, most))
             case Failures():
                 self._failures(section)
             case _:
@@ -147,7 +137,7 @@ class Printer:
             for line in section.text.splitlines():
                 self.say(line, indent=2 + len(line) - len(line.lstrip()))
 
-    def _table(self, title: str, lines: Lines, stretched: int | None = None) -> None:
+    def _table(self, title: str, lines: tabular.Lines, stretched: int | None = None) -> None:
         """A table. The stretched column gets the room that is left, and its texts are cut."""
         wide = self.console.width >= (WIDE if stretched is None else VERY_WIDE)
         places = [place for place, one in enumerate(lines.columns) if wide or not one.wide]
@@ -199,15 +189,15 @@ class Printer:
             return
         items, title = grid.items, grid.title
         if len(items) > most:
-            items, title = worst_first(items), f"{grid.title}, the least solved first"
+            items, title = tabular.worst_first(items), f"{grid.title}, the least solved first"
         # The first cell says what an item is about; it stands after the item and its outcomes.
-        self._table(title, grid_lines(grid, items, most), stretched=2)
+        self._table(title, tabular.grid_lines(grid, items, most), stretched=2)
 
     def _failures(self, section: Failures) -> None:
         shown = section.shown if self.max_failures is None else self.max_failures
         if not section.total or shown == 0:
             return
-        self._table(section.title, kind_lines(section))
+        self._table(section.title, tabular.kind_lines(section))
         labels = {kind.kind: kind.label for kind in section.kinds}
         shown = _ALL if self.everything else shown
         for failure in section.failures[:shown]:

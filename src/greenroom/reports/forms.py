@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
+
+from pydantic import BaseModel
 
 from greenroom.errors import InputError
 from greenroom.reports.json_report import render_json
@@ -34,20 +36,19 @@ def form_of(suffix: str) -> str:
 
 def records_of(report: Report) -> list[dict[str, Any]]:
     """The records of a report in full: episodes, or results with their rows."""
+    found: Sequence[BaseModel] = []
     if isinstance(report, RunReport):
-        return [plain(episode.model_dump(mode="json")) for episode in report.episodes]
-    if isinstance(report, EvaluationReport):
-        return [plain(result.model_dump(mode="json")) for result in report.results]
-    return [plain(one.model_dump(mode="json")) for one in _compared(report)]
+        found = report.episodes
+    elif isinstance(report, EvaluationReport):
+        found = report.results
+    elif isinstance(report, ComparisonReport):
+        found = report.comparisons
+    return [plain(record.model_dump(mode="json")) for record in found]
 
 
 def flat_records(report: Report) -> list[dict[str, Any]]:
     """The records as rows of a table: objects become dotted columns, lists become JSON texts."""
     return [dict(_flat(record)) for record in records_of(report)]
-
-
-def _compared(report: Report) -> Iterable[Any]:
-    return report.comparisons if isinstance(report, ComparisonReport) else []
 
 
 def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
@@ -99,24 +100,15 @@ def _jsonl(report: Report) -> str:
     return "".join(f"{raw_text(record)}\n" for record in records_of(report))
 
 
-def _html(report: Report) -> str:
-    from greenroom.reports.html import render_html
-
-    return render_html(report)
-
-
-def _markdown(report: Report) -> str:
-    from greenroom.reports.markdown import render_markdown
-
-    return render_markdown(report)
+def _later(module: str, function: str) -> Callable[[Report], str]:
+    """A form whose module, and the template engine with it, is imported at its first use."""
+    return lambda report: getattr(import_module(f"greenroom.reports.{module}"), function)(report)
 
 
 def _junit(report: Report) -> str:
-    from greenroom.reports.junit import render_junit
-
-    if not isinstance(report, (RunReport, EvaluationReport)):
+    if isinstance(report, ComparisonReport):
         raise InputError("A comparison has no test cases: JUnit XML is for runs and evaluations.")
-    return render_junit(report)
+    return _later("junit", "render_junit")(report)
 
 
 def _tau_bench(report: Report) -> str:
@@ -129,8 +121,8 @@ def _tau_bench(report: Report) -> str:
 
 FORMS: dict[str, Callable[[Report], str | bytes]] = {
     "json": render_json,
-    "markdown": _markdown,
-    "html": _html,
+    "markdown": _later("markdown", "render_markdown"),
+    "html": _later("html", "render_html"),
     "junit": _junit,
     "csv": _csv,
     "parquet": _parquet,

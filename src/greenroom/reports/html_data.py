@@ -132,7 +132,7 @@ def _episode(episode: EpisodeRecord, block: Block) -> dict[str, Any]:
         "parts": [
             *parts,
             _ground_truth(episode),
-            {"title": "Episode", "facts": [*_episode_facts(episode), *_task_id(episode)]},
+            {"title": "Episode", "facts": _episode_facts(episode)},
         ],
     }
 
@@ -236,11 +236,8 @@ def _episode_facts(episode: EpisodeRecord) -> list[tuple[str, str]]:
         *_cell_facts(episode),
         ("Seed", str(episode.seed)),
         ("Played", date_text(episode.started_at)),
+        *([("Task", episode.task.id)] if episode.task.id else []),
     ]
-
-
-def _task_id(episode: EpisodeRecord) -> list[tuple[str, str]]:
-    return [("Task", episode.task.id)] if episode.task.id else []
 
 
 def _cell_facts(record: CellRecord) -> Iterator[tuple[str, str]]:

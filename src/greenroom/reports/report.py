@@ -7,8 +7,12 @@ from typing import Any, Literal
 
 from pydantic import Field, computed_field
 
-from greenroom.analysis.comparison_figures import RunComparison, RunSide
-from greenroom.analysis.evaluation_comparison import EvaluationComparison, EvaluationSide
+from greenroom.analysis.comparison_figures import (
+    EvaluationComparison,
+    EvaluationSide,
+    RunComparison,
+    RunSide,
+)
 from greenroom.analysis.evaluations import EvaluationFigures
 from greenroom.analysis.figures import ErrorBreakdown, ErrorConvention, RunMetrics
 from greenroom.analysis.slices import Slice

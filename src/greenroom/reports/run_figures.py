@@ -9,8 +9,8 @@ from greenroom.analysis.figures import ConventionMetrics
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.reports import run_words as words
 from greenroom.reports.report import RunData
-from greenroom.reports.sections import AnySection, Chart, Figure, Figures, Point, Series
-from greenroom.reports.shared_sections import col, estimate_points, fig
+from greenroom.reports.sections import AnySection, Figure, Figures, Point
+from greenroom.reports.shared_sections import chart, fig, pass_points
 from greenroom.reports.texts import money, plural
 from greenroom.store.records import Usage
 
@@ -50,29 +50,17 @@ def _pass_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[Fi
         often = "in one try" if k == 1 else words.TIMES.get(k, f"{k} times in a row")
         tasks = metrics.main.pass_tasks.get(k)
         only = f"; only {tasks:,} of {plural(len(metrics.tasks), 'task')}" if partial else ""
-        yield fig(
-            f"pass^{k}",
-            f"pass^{k}",
-            estimate,
-            f"solved {often}{only}",
-            "percent",
-            n=tasks,
-            partial=partial,
-            second=other.pass_hat_k.get(k) if other else None,
-            prominent=k in LEADERBOARD_KS,
-        )
+        name, meaning = f"pass^{k}", f"solved {often}{only}"
+        of = {"n": tasks, "partial": partial, "prominent": k in LEADERBOARD_KS}
+        second = other.pass_hat_k.get(k) if other else None
+        yield fig(name, name, estimate, meaning, "percent", second=second, **of)
 
 
 def _other_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[Figure]:
     metrics, main = data.metrics, data.metrics.main
-    yield fig(
-        "reward",
-        "Average reward",
-        main.average_reward,
-        "mean over episodes, 0 to 1",
-        n=main.tasks,
-        second=other.average_reward if other else None,
-    )
+    meaning, second = "mean over episodes, 0 to 1", other.average_reward if other else None
+    reward = main.average_reward
+    yield fig("reward", "Average reward", reward, meaning, n=main.tasks, second=second)
     needs = "" if math.isfinite(main.overall_score.value) else "; needs 4 trials of each task"
     yield fig(
         "overall",
@@ -86,14 +74,9 @@ def _other_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[F
     planned = f"with a result, of {metrics.planned:,} planned; {plural(main.tasks, 'task')}"
     yield fig("episodes", "Episodes", metrics.with_result, planned, "count")
     yield fig("coverage", "Coverage", main.coverage, "of what was planned counts", "percent", 0)
-    yield fig(
-        "steps_to_success",
-        "Steps to success",
-        metrics.steps_to_success,
-        "mean over solved episodes",
-        digits=1,
-        n=sum(1 for task in metrics.tasks if task.successes),
-    )
+    steps, meaning = metrics.steps_to_success, "mean over solved episodes"
+    solved = sum(task.successes > 0 for task in metrics.tasks)
+    yield fig("steps_to_success", "Steps to success", steps, meaning, digits=1, n=solved)
 
 
 def _money_figures(data: RunData) -> Iterator[Figure]:
@@ -147,36 +130,19 @@ def reliability(data: RunData) -> Iterator[AnySection]:
     if words.conventions_differ(metrics):
         both = (metrics.main, metrics.conventions["errors_as_failures"])
         shown = [(words.convention_label(metrics, one.convention), one) for one in both]
-    series = [
-        Series(name=name, points=estimate_points(one.pass_hat_k, MOST_KS)) for name, one in shown
-    ]
-    if series[0].points:
-        yield Chart(
-            id="reliability",
-            title="How reliably",
-            style="bars",
-            x=col("Tries in a row", "count"),
-            y=col("Tasks solved every time", "percent"),
-            series=series,
-            notes=["The share of tasks that are solved every time in so many tries."],
-            detail=True,
-        )
+    series = {name: pass_points(one.pass_hat_k, MOST_KS) for name, one in shown}
+    note = "The share of tasks that are solved every time in so many tries."
+    axes = ("Tries in a row:count", "Tasks solved every time:percent")
+    if any(metrics.main.pass_tasks.values()):
+        yield from chart("reliability", "How reliably", "bars", axes, series, note)
 
 
 def turn_curve(data: RunData) -> Iterator[AnySection]:
     """The share of episodes that are solved at, and by, each turn."""
     curve = data.metrics.turn_curve
-    if curve:
-        yield Chart(
-            id="turns",
-            title="How soon",
-            style="steps",
-            x=col("Turn", "count"),
-            y=col("Episodes", "percent"),
-            series=[
-                Series(name="solved by", points=[Point(x=p.turn, y=p.solved_by) for p in curve]),
-                Series(name="solved at", points=[Point(x=p.turn, y=p.solved_at) for p in curve]),
-            ],
-            notes=["A turn runs from a message of the user to the agent's reply."],
-            detail=True,
-        )
+    series = {
+        "solved by": [Point(x=p.turn, y=p.solved_by) for p in curve],
+        "solved at": [Point(x=p.turn, y=p.solved_at) for p in curve],
+    }
+    note = "A turn runs from a message of the user to the agent's reply."
+    yield from chart("turns", "How soon", "steps", ("Turn:count", "Episodes:percent"), series, note)

@@ -16,17 +16,9 @@ from greenroom.analysis.gates import GateResult
 REPORT_VERSION = 2
 
 Format = Literal[
-    "text",
-    "count",
-    "decimal",
-    "signed",
-    "percent",
-    "money",
-    "seconds",
-    "ratio",
-    "outcome",
+    "text", "count", "decimal", "signed", "percent", "money", "seconds", "ratio", "outcome",
     "outcomes",
-]
+]  # fmt: skip
 """How a value is written.
 
 text               as it is
@@ -129,6 +121,23 @@ class Column(Part, frozen=True):
     def right(self) -> bool:
         """Whether cells are aligned to the right."""
         return self.format in _RIGHT
+
+
+def columns(*written: str | Column) -> list[Column]:
+    """Columns as they are written: LABEL:FORMAT.DIGITS:interval:wide, all but the label optional.
+
+    A label that may hold a colon is given as a column of its own.
+    """
+    found: list[Column] = []
+    for one in written:
+        if isinstance(one, str):
+            label, *rest = one.split(":")
+            form, *flags = rest or ["text"]
+            form, _, digits = form.partition(".")
+            fields = {"format": form, "digits": digits or None} | dict.fromkeys(flags, True)
+            one = Column.model_validate({"label": label, **fields})
+        found.append(one)
+    return found
 
 
 class Row(Part, frozen=True):

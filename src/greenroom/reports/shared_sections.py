@@ -3,38 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeVar
 
 from greenroom.analysis.figures import Estimate, Latency
+from greenroom.reports import sections
 from greenroom.reports.plain import plain, without_secrets
-from greenroom.reports.sections import (
-    AnySection,
-    Cell,
-    Column,
-    Fact,
-    Figure,
-    Format,
-    Point,
-    Row,
-    Table,
-    Text,
-)
+from greenroom.reports.sections import AnySection, Cell, Column, Figure, Format, Point, Row, columns
 from greenroom.reports.texts import known, plural
 from greenroom.store.outcomes import OUTCOMES, outcome_info
 from greenroom.store.records import Usage
 
+PartT = TypeVar("PartT", bound=sections.Part)
+Builder = Callable[[PartT], Iterable[AnySection]]
+"""Builds a section, or several, or none, from what is known of a result."""
 
-def col(
-    label: str,
-    form: Format = "text",
-    digits: int | None = None,
-    *,
-    interval: bool = False,
-    wide: bool = False,
-) -> Column:
-    """A column of a table."""
-    return Column(label=label, format=form, digits=digits, interval=interval, wide=wide)
+PURSES = {"agent": "Agent", "user": "Simulated user", "judge": "Judge"}
+SPANS = {"turn": "Turn", "call": "Call of the workflow", "episode": "Episode"}
+
+
+def report_fields(
+    kind: type[PartT], data: PartT, builders: Iterable[Builder[PartT]]
+) -> dict[str, Any]:
+    """Data of this kind and the sections that are built from it, as fields of a report."""
+    fields = {name: getattr(data, name) for name in kind.model_fields}
+    return fields | {"sections": [section for build in builders for section in build(data)]}
 
 
 def fig(
@@ -45,137 +38,145 @@ def fig(
     form: Format = "decimal",
     digits: int | None = None,
     *,
-    n: int | None = None,
-    partial: bool = False,
     second: Estimate | None = None,
-    unknown: str = "",
-    prominent: bool = False,
+    **more: Any,
 ) -> Figure:
-    """A figure: an estimate with its interval, or a plain number."""
-    low, high = (value.low, value.high) if isinstance(value, Estimate) else (None, None)
-    return Figure(
-        key=key,
-        label=label,
-        value=known(value.value if isinstance(value, Estimate) else value),
-        low=known(low),
-        high=known(high),
-        n=n,
-        partial=partial,
-        format=form,
-        digits=digits,
-        meaning=meaning,
-        second=known(second.value) if second else None,
-        unknown=unknown,
-        prominent=prominent,
+    """A figure: an estimate with its interval, or a plain number. `more` are fields of Figure."""
+    ends = (value.value, value.low, value.high) if isinstance(value, Estimate) else (value,)
+    number, low, high = (*map(known, ends), None, None)[:3]
+    fields = {"key": key, "label": label, "value": number, "low": low, "high": high}
+    shown = {"format": form, "digits": digits, "meaning": meaning}
+    other = known(second.value) if second else None
+    return Figure.model_validate({**fields, **shown, "second": other, **more})
+
+
+def table(
+    section_id: str,
+    title: str,
+    head: Iterable[str | Column],
+    rows: Iterable[Row | Sequence[Cell]],
+    *,
+    sort: int = 0,
+    **more: Any,
+) -> sections.Table:
+    """A table: columns as `columns` reads them, and cells. A page sorts by the first columns."""
+    return sections.Table(
+        id=section_id,
+        title=title,
+        columns=columns(*head),
+        rows=[row if isinstance(row, Row) else Row(cells=list(row)) for row in rows],
+        sort=list(range(sort)),
+        **more,
     )
 
 
-def estimate_points(estimates: Mapping[int, Estimate], most: int) -> list[Point]:
-    """pass^k as points of a chart, up to the most that are shown."""
-    return [
-        Point(x=k, y=one.value, low=known(one.low), high=known(one.high), label=f"pass^{k}")
-        for k, one in sorted(estimates.items())
-        if known(one.value) is not None and k <= most
-    ]
-
-
-def facts_of(pairs: Iterable[tuple[str, str]]) -> list[Fact]:
-    """Labels with values."""
-    return [Fact(label=label, value=value) for label, value in pairs]
-
-
-def setup_text(config: Any) -> Text:
-    """A configuration as it was given, without what may be a secret."""
-    text = json.dumps(plain(without_secrets(config)), indent=2, ensure_ascii=False)
-    return Text(id="configuration", title="Configuration", text=text, detail=True)
-
-
-PURSES = {"agent": "Agent", "user": "Simulated user", "judge": "Judge"}
-SPANS = {"turn": "Turn", "call": "Call of the workflow", "episode": "Episode"}
-
-
-def costs_table(
-    spent: Mapping[str, Usage],
-    wasted: Mapping[str, Usage],
-    attempts: int,
-    *,
-    agent: str = "Agent",
+def chart(
+    section_id: str,
+    title: str,
+    style: Literal["bars", "steps", "scatter"],
+    axes: tuple[str, str],
+    series: Mapping[str, Sequence[Point]],
+    *notes: str,
 ) -> Iterator[AnySection]:
-    """Tokens and money by purse, billed and from the cache, and what attempts wasted."""
-    cached = any(usage.cached_calls for usage in [*spent.values(), *wasted.values()])
-    names = PURSES | {"agent": agent}
-    rows = [
-        Row(cells=_cost_cells(names.get(purse, purse), usage, cached))
-        for purse, usage in spent.items()
-    ]
-    if wasted:
-        label = f"Wasted on {plural(attempts, 'attempt')}"
-        rows.append(Row(cells=_cost_cells(label, Usage.total(wasted.values()), cached)))
-    if len(rows) > 1:
-        whole = Usage.total([*spent.values(), *wasted.values()])
-        rows.append(Row(cells=_cost_cells("In all", whole, cached), strong=True))
-    if rows:
-        yield Table(
-            id="costs",
-            title="Costs",
-            columns=[
-                col("Paid for"),
-                col("Calls", "count"),
-                col("Tokens in", "count"),
-                col("Tokens out", "count"),
-                col("Billed", "money"),
-                *(
-                    [
-                        col("Calls cached", "count"),
-                        col("Cached worth", "money"),
-                    ]
-                    if cached
-                    else []
-                ),
-            ],
-            rows=rows,
-            notes=["A cost is unknown where the price of a model is."]
-            if any(row.cells[4] == "unknown" for row in rows)
-            else [],
-        )
-
-
-def _cost_cells(label: str, usage: Usage, cached: bool) -> list[Cell]:
-    used = usage.calls or usage.prompt_tokens or usage.completion_tokens
-    cost: Cell = "unknown" if usage.cost is None and used else usage.cost
-    worth: list[Cell] = [usage.cached_calls, usage.cached_cost] if cached else []
-    return [label, usage.calls, usage.prompt_tokens, usage.completion_tokens, cost, *worth]
-
-
-def latency_table(spans: Mapping[str, Latency]) -> Iterator[AnySection]:
-    """Percentiles of how long turns, calls and model calls took."""
-    if spans:
-        yield Table(
-            id="latency",
-            title="Latency",
-            columns=[
-                col("Of"),
-                col("Number", "count"),
-                col("p50", "seconds"),
-                col("p95", "seconds"),
-                col("Interval of p95", "seconds", interval=True, wide=True),
-                col("p99", "seconds"),
-                col("Mean", "seconds", wide=True),
-            ],
-            rows=[Row(cells=_latency_cells(name, span)) for name, span in spans.items()],
+    """A chart of points by series, where there are any. Axes are as `columns` reads them."""
+    if any(series.values()):
+        x, y = columns(*axes)
+        drawn = [sections.Series(name=name, points=list(one)) for name, one in series.items()]
+        yield sections.Chart(
+            id=section_id,
+            title=title,
+            style=style,
+            x=x,
+            y=y,
+            series=drawn,
+            notes=list(notes),
             detail=True,
         )
 
 
-def _latency_cells(name: str, span: Latency) -> list[Cell]:
-    kind, _, purse = name.partition(".")
-    label = (
-        f"Model call: {PURSES.get(purse, purse).lower()}"
-        if kind == "model"
-        else SPANS.get(name, name)
-    )
-    p50, p95, p99 = (known(one.value) for one in (span.p50, span.p95, span.p99))
-    return [label, span.n, p50, p95, interval_cell(span.p95), p99, known(span.mean)]
+def estimate_points(estimates: Iterable[tuple[float, str, Estimate | None]]) -> list[Point]:
+    """Estimates as points of a chart, by place and label; those that are not known are left out."""
+    return [
+        Point(x=x, y=one.value, low=known(one.low), high=known(one.high), label=label)
+        for x, label, one in estimates
+        if one is not None and known(one.value) is not None
+    ]
+
+
+def pass_points(estimates: Mapping[int, Estimate], most: int) -> list[Point]:
+    """pass^k as points of a chart, up to the most that are shown."""
+    return estimate_points((k, f"pass^{k}", e) for k, e in sorted(estimates.items()) if k <= most)
+
+
+def facts_of(pairs: Iterable[tuple[str, str]]) -> list[sections.Fact]:
+    """Labels with values."""
+    return [sections.Fact(label=label, value=value) for label, value in pairs]
+
+
+def kind_counts(
+    counts: Iterable[tuple[str, int]], words: Callable[[str], tuple[str, str]]
+) -> list[sections.KindCount]:
+    """Kinds of failure that occurred, in the words for them."""
+    return [
+        sections.KindCount(kind=kind, label=words(kind)[0], meaning=words(kind)[1], count=count)
+        for kind, count in counts
+        if count
+    ]
+
+
+def provenance_facts(facts: Iterable[tuple[str, str]]) -> sections.Facts:
+    """What it takes to do the same again."""
+    return sections.Facts(id="provenance", title="Provenance", facts=facts_of(facts), detail=True)
+
+
+def setup_text(config: Any) -> sections.Text:
+    """A configuration as it was given, without what may be a secret."""
+    text = json.dumps(plain(without_secrets(config)), indent=2, ensure_ascii=False)
+    return sections.Text(id="configuration", title="Configuration", text=text, detail=True)
+
+
+def costs_table(
+    spent: Mapping[str, Usage], wasted: Mapping[str, Usage], attempts: int, agent: str = "Agent"
+) -> Iterator[AnySection]:
+    """Tokens and money by purse, billed and from the cache, and what attempts wasted."""
+    every = [*spent.values(), *wasted.values()]
+    cached = any(usage.cached_calls for usage in every)
+    names = PURSES | {"agent": agent}
+    rows = [_cost_row(names.get(purse, purse), usage, cached) for purse, usage in spent.items()]
+    if wasted:
+        label = f"Wasted on {plural(attempts, 'attempt')}"
+        rows.append(_cost_row(label, Usage.total(wasted.values()), cached))
+    if len(rows) > 1:
+        rows.append(_cost_row("In all", Usage.total(every), cached, strong=True))
+    if rows:
+        head = ["Paid for", "Calls:count", "Tokens in:count", "Tokens out:count", "Billed:money"]
+        more = ["Calls cached:count", "Cached worth:money"] if cached else []
+        unknown = any(row.cells[4] == "unknown" for row in rows)
+        notes = ["A cost is unknown where the price of a model is."] if unknown else []
+        yield table("costs", "Costs", [*head, *more], rows, notes=notes)
+
+
+def _cost_row(label: str, usage: Usage, cached: bool, *, strong: bool = False) -> Row:
+    used = usage.calls or usage.prompt_tokens or usage.completion_tokens
+    cost: Cell = "unknown" if usage.cost is None and used else usage.cost
+    cells = [label, usage.calls, usage.prompt_tokens, usage.completion_tokens, cost]
+    worth: list[Cell] = [usage.cached_calls, usage.cached_cost] if cached else []
+    return Row(cells=[*cells, *worth], strong=strong)
+
+
+def latency_table(spans: Mapping[str, Latency]) -> Iterator[AnySection]:
+    """Percentiles of how long turns, calls and model calls took."""
+    rows: list[list[Cell]] = []
+    for name, span in spans.items():
+        kind, _, purse = name.partition(".")
+        model = f"Model call: {PURSES.get(purse, purse).lower()}"
+        label = model if kind == "model" else SPANS.get(name, name)
+        p50, p99 = known(span.p50.value), known(span.p99.value)
+        rows.append([label, span.n, p50, *estimate_cells(span.p95), p99, known(span.mean)])
+    if rows:
+        head = ["Of", "Number:count", "p50:seconds", "p95:seconds"]
+        more = ["Interval of p95:seconds:interval:wide", "p99:seconds", "Mean:seconds:wide"]
+        yield table("latency", "Latency", [*head, *more], rows, detail=True)
 
 
 def outcome_table(counts: Mapping[str, int], noun: str) -> Iterator[AnySection]:
@@ -183,24 +184,25 @@ def outcome_table(counts: Mapping[str, int], noun: str) -> Iterator[AnySection]:
     order = [*(name for name in OUTCOMES if name in counts), *(set(counts) - set(OUTCOMES))]
     total = sum(counts.values())
     if total:
-        yield Table(
-            id="outcomes",
-            title="Outcomes",
-            columns=[
-                col("Outcome", "outcome"),
-                col("Meaning", wide=True),
-                col(noun, "count"),
-                col("Share", "percent"),
-            ],
-            rows=[
-                Row(cells=[name, outcome_info(name).meaning, counts[name], counts[name] / total])
-                for name in order
-                if counts[name]
-            ],
+        head = ("Outcome:outcome", "Meaning:text:wide", f"{noun}:count", "Share:percent")
+        rows = (
+            [name, outcome_info(name).meaning, counts[name], counts[name] / total]
+            for name in order
+            if counts[name]
         )
+        yield table("outcomes", "Outcomes", head, rows)
 
 
-def interval_cell(estimate: Estimate) -> Cell:
-    """The two ends of an interval; the second is None where it has no end."""
+def estimate_columns(names: Iterable[str], *, wide: bool = False) -> list[Column]:
+    """Two columns for each estimate: the figure, and its interval."""
+    interval = Column(label="Interval", format="decimal", digits=2, interval=True, wide=wide)
+    return [one for name in names for one in (Column(label=name, format="decimal"), interval)]
+
+
+def estimate_cells(estimate: Estimate | None) -> list[Cell]:
+    """A figure and the ends of its interval; one end where the interval has no other."""
+    if estimate is None:
+        return [None, None]
     low, high = known(estimate.low), known(estimate.high)
-    return None if low is None else [low, high] if high is not None else [low]
+    ends: Cell = None if low is None else [low, high] if high is not None else [low]
+    return [known(estimate.value), ends]

@@ -15,6 +15,7 @@ from greenroom.reports.sections import (
     GridItem,
     Row,
     Table,
+    columns,
 )
 from greenroom.reports.texts import figure_text, plural, show
 
@@ -37,14 +38,9 @@ def table_lines(table: Table, most: int | None = None) -> Lines:
 def figure_lines(section: Figures) -> Lines:
     """A row per figure. An exclamation mark is for figures from a part of the tasks or rows."""
     counted = any(figure.n is not None for figure in section.figures)
-    columns = [
-        Column(label="Figure"),
-        Column(label="Value", format="decimal"),
-        Column(label=f"{100 * section.confidence:g} % interval", format="decimal"),
-        *([Column(label=section.units.capitalize(), format="count")] if counted else []),
-        *([Column(label="As failures*", format="decimal")] if section.second else []),
-        Column(label="Meaning", wide=True),
-    ]
+    head = ["Figure", "Value:decimal", f"{100 * section.confidence:g} % interval:decimal"]
+    head += [f"{section.units.capitalize()}:count"] if counted else []
+    head += ["As failures*:decimal"] if section.second else []
     rows: list[Row] = []
     for figure in section.figures:
         value, interval, second = figure_text(figure)
@@ -55,7 +51,7 @@ def figure_lines(section: Figures) -> Lines:
         if section.second:
             cells.append(second)
         rows.append(Row(cells=[*cells, figure.meaning]))
-    return Lines(columns, rows)
+    return Lines(columns(*head, "Meaning:text:wide"), rows)
 
 
 def figure_notes(section: Figures) -> list[str]:
@@ -69,16 +65,12 @@ def figure_notes(section: Figures) -> list[str]:
 
 def grid_lines(grid: Grid, items: Sequence[GridItem], most: int) -> Lines:
     """A row per item, with the outcomes of its trials."""
-    columns = [
-        Column(label=grid.item.capitalize()),
-        Column(label=f"{grid.trial.capitalize()}s", format="outcomes"),
-        *grid.columns,
-    ]
+    head = (grid.item.capitalize(), f"{grid.trial.capitalize()}s:outcomes", *grid.columns)
     rows = [
         Row(cells=[item.label, [one or "missing" for one in item.outcomes], *item.cells])
         for item in items[:most]
     ]
-    return Lines(columns, rows, _more(len(items) - most, grid.item))
+    return Lines(columns(*head), rows, _more(len(items) - most, grid.item))
 
 
 def worst_first(items: Iterable[GridItem]) -> list[GridItem]:
@@ -89,36 +81,30 @@ def worst_first(items: Iterable[GridItem]) -> list[GridItem]:
 def chart_lines(chart: Chart, most: int) -> Lines:
     """A row per place along x, or per point of a scatter."""
     if chart.style == "scatter":
-        columns = [Column(label=""), chart.x, chart.y]
+        head = columns("", chart.x, chart.y)
         rows = [
             Row(cells=[point.label or one.name, point.x, point.y])
             for one in chart.series
             for point in one.points
         ]
     else:
-        columns = [
-            chart.x,
-            *(Column(label=one.name, format=chart.y.format, digits=1) for one in chart.series),
-        ]
+        form = chart.y.format
+        ys = (Column(label=one.name, format=form, digits=1) for one in chart.series)
+        head = columns(chart.x, *ys)
         named = {point.x: point.label for one in chart.series for point in one.points}
         found = [{point.x: point.y for point in one.points} for one in chart.series]
         rows = [Row(cells=[named[x] or x, *(ys.get(x) for ys in found)]) for x in sorted(named)]
-    return Lines(columns, rows[:most], _more(len(rows) - most, "row"))
+    return Lines(head, rows[:most], _more(len(rows) - most, "row"))
 
 
 def kind_lines(section: Failures) -> Lines:
     """A row per kind of failure."""
-    columns = [
-        Column(label="Kind"),
-        Column(label="Meaning", wide=True),
-        Column(label=f"{section.noun.capitalize()}s", format="count"),
-        Column(label="Share", format="percent"),
-    ]
+    head = ("Kind", "Meaning:text:wide", f"{section.noun.capitalize()}s:count", "Share:percent")
     rows = [
         Row(cells=[kind.label, kind.meaning, kind.count, kind.count / section.total])
         for kind in section.kinds
     ]
-    return Lines(columns, rows)
+    return Lines(columns(*head), rows)
 
 
 def _more(hidden: int, noun: str) -> str:

@@ -9,15 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import (
-    AliasChoices,
-    BaseModel,
-    ConfigDict,
-    Field,
-    FiniteFloat,
-    TypeAdapter,
-    ValidationError,
-)
+from pydantic import AliasChoices, BaseModel, Field, FiniteFloat, TypeAdapter, ValidationError
 
 from greenroom.errors import DataError
 from greenroom.messages import Message
@@ -35,11 +27,7 @@ from greenroom.trajectories import RESPOND, STOP, Conversation, read_conversatio
 _TERMINATING_TOOL = "transfer_to_human_agents"
 
 
-class _RowModel(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-
-class OwnInfo(_RowModel):
+class OwnInfo(BaseModel):
     """What only Greenroom writes into a row, under `info.greenroom`."""
 
     outcome: Outcome
@@ -52,32 +40,32 @@ class OwnInfo(_RowModel):
     """The agent held no messages: `traj` was made from what it did."""
 
 
-class _RowAction(_RowModel):
+class _RowAction(BaseModel):
     name: str
     kwargs: dict[str, Any] = Field(
         default_factory=dict[str, Any], validation_alias=AliasChoices("kwargs", "arguments")
     )
 
 
-class _RowTask(_RowModel):
+class _RowTask(BaseModel):
     instruction: str = ""
     user_id: str = ""
     actions: list[_RowAction] = Field(default_factory=list[_RowAction])
     outputs: list[str] = Field(default_factory=list[str])
 
 
-class _RowRewardParts(_RowModel):
+class _RowRewardParts(BaseModel):
     r_actions: float | None = None
     r_outputs: float | None = None
     outputs: dict[str, bool] = Field(default_factory=dict[str, bool])
 
 
-class _RowRewardInfo(_RowModel):
+class _RowRewardInfo(BaseModel):
     info: _RowRewardParts = Field(default_factory=_RowRewardParts)
     parts: RewardRecord | None = None
 
 
-class _RowInfo(_RowModel):
+class _RowInfo(BaseModel):
     task: _RowTask | None = None
     reward_info: _RowRewardInfo | None = None
     error: str | None = None
@@ -85,7 +73,7 @@ class _RowInfo(_RowModel):
     greenroom: OwnInfo | None = None
 
 
-class _Row(_RowModel):
+class _Row(BaseModel):
     task_id: int
     reward: FiniteFloat
     info: _RowInfo = Field(default_factory=_RowInfo)
@@ -122,10 +110,8 @@ def read_tau_bench(path: Path, *, write_tools: Collection[str] = ()) -> list[Epi
             "It should be a list of {task_id, reward, info, traj, trial}."
         ) from error
     tools = frozenset(write_tools)
-    return [
-        _episode(row, raw["traj"], written_at, tools)
-        for row, raw in zip(rows, content, strict=True)
-    ]
+    played = zip(rows, content, strict=True)
+    return [_episode(row, raw["traj"], written_at, tools) for row, raw in played]
 
 
 def _read(path: Path) -> tuple[str, datetime]:
@@ -145,16 +131,16 @@ def _read(path: Path) -> tuple[str, datetime]:
 def _episode(
     row: _Row, messages: list[dict[str, Any]], written_at: datetime, write_tools: frozenset[str]
 ) -> EpisodeRecord:
-    info, own = row.info, row.info.greenroom
+    info = row.info
     broken = info.infrastructure_error or (not row.traj and info.error is not None)
-    made_from_steps = own is not None and own.made_from_steps
+    made_from_steps = info.greenroom is not None and info.greenroom.made_from_steps
     spoken = read_conversation(row.traj, native=made_from_steps or None)
     task = info.task or _RowTask()
-    outcome = own.outcome if own is not None else _outcome(row, spoken)
+    own = info.greenroom or OwnInfo(outcome=_outcome(row, spoken), started_at=written_at)
     return EpisodeRecord(
         task_index=row.task_id,
         trial=row.trial,
-        outcome="infrastructure_error" if broken else outcome,
+        outcome="infrastructure_error" if broken else own.outcome,
         reward=None if broken else row.reward,
         task=TaskRecord(
             instruction=task.instruction,
@@ -167,11 +153,11 @@ def _episode(
         messages=None if made_from_steps or not messages else messages,
         details=_details(row),
         error=info.error if broken else None,
-        attempts=own.attempts if own is not None else 1,
-        seed=own.seed if own is not None else 0,
-        started_at=own.started_at if own is not None else written_at,
-        seconds=own.seconds if own is not None else 0.0,
-        usage=own.usage if own is not None else {},
+        attempts=own.attempts,
+        seed=own.seed,
+        started_at=own.started_at,
+        seconds=own.seconds,
+        usage=own.usage,
     )
 
 

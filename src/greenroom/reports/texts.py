@@ -12,7 +12,6 @@ from greenroom.store.outcomes import outcome_info
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from greenroom.analysis.figures import Estimate
     from greenroom.reports.sections import Cell, Column, Figure, Format
 
 NOTHING: Final = "–"
@@ -104,14 +103,6 @@ def interval_note(confidence: float, truth: str) -> str:
         f"The range beside a figure is its {level} % interval: of 100 such ranges, {level} hold "
         f"{truth}."
     )
-
-
-def interval(estimate: Estimate, *, as_percent: bool = False, digits: int = 3) -> str | None:
-    """An estimate's interval, or None where there is none."""
-    if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
-        return None
-    form = "percent" if as_percent else "decimal"
-    return span(estimate.low, estimate.high, form, None if as_percent else digits)
 
 
 def known(value: float | None) -> float | None:

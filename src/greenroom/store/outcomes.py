@@ -21,20 +21,20 @@ Outcome = Literal[
 """The names of the outcomes; `OUTCOMES` explains them."""
 
 FailureKind = Literal[
-    "wrong_tool",
-    "wrong_arguments",
-    "missing_write",
-    "extra_write",
-    "outputs_missing",
-    "max_steps",
+    "infrastructure",
     "max_time",
+    "max_steps",
     "model_limit",
     "invalid_action",
+    "wrong_tool",
+    "wrong_arguments",
+    "extra_write",
     "user_ended_early",
-    "infrastructure",
+    "missing_write",
+    "outputs_missing",
     "other",
 ]
-"""The kinds of failures."""
+"""The kinds of failures; those that weigh more come first."""
 
 NO_RESULT: Final = "infrastructure_error"
 """The outcome of a cell without a result: it is attempted again, and a result replaces it."""
