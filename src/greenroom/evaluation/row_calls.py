@@ -101,7 +101,10 @@ class RowPlan:
         if isinstance(value, str) and name in self.properties:
             kind = kind_of(self.properties[name])
             if kind != "anything" and "string" not in kind and not kind.startswith("one of"):
-                return _json_or_text(value)
+                try:
+                    return raw_value(value)
+                except (ValueError, RecursionError):
+                    return value
         return value
 
     def _lacking(self) -> str:
@@ -164,7 +167,11 @@ class _Draft:
         hidden = set(BRIEF_COLUMNS) - declared if brief else set[str]()
         said = self.said or self._said(declared | hidden, texts=not brief)
         if said is None and not brief:
-            raise InputError(self._nothing_said())
+            raise InputError(
+                f"'{self.profile.name}' chats, and no column holds what the user says: add one "
+                f"with chats, with texts, or a column {GOAL} for simulated users. There are: "
+                f"{', '.join(self.kinds) or 'none'}."
+            )
         sent = self._sent({said, *hidden, MESSAGES})
         needed = [name for name in self.needed if name != MESSAGES]
         self._check(needed, sent)
@@ -182,7 +189,8 @@ class _Draft:
     def plain(self) -> RowPlan:
         chats = [name for name, kind in self.kinds.items() if kind in _CHATS]
         # What is declared as something else than a text is wanted as it is.
-        chats = [name for name in chats if not self._takes_as_is(name)]
+        taken = self.properties
+        chats = [name for name in chats if name not in taken or "string" in kind_of(taken[name])]
         said = self.said or (chats[0] if len(chats) == 1 else None)
         if len(chats) > 1 and said is None:
             raise InputError(_several(chats, "chats", self.profile.name))
@@ -214,16 +222,6 @@ class _Draft:
             if found:
                 return found[0]
         return None
-
-    def _nothing_said(self) -> str:
-        return (
-            f"'{self.profile.name}' chats, and no column holds what the user says: add one with "
-            f"chats, with texts, or a column {GOAL} for simulated users. There are: "
-            f"{', '.join(self.kinds) or 'none'}."
-        )
-
-    def _takes_as_is(self, name: str) -> bool:
-        return name in self.properties and "string" not in kind_of(self.properties[name])
 
     def _text_input(self, said: str, sent: tuple[str, ...]) -> str:
         if said in self.properties or not self.properties:
@@ -301,10 +299,3 @@ def _is_empty(value: Any) -> bool:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else raw_text(value)
-
-
-def _json_or_text(text: str) -> Any:
-    try:
-        return raw_value(text)
-    except (ValueError, RecursionError):
-        return text
