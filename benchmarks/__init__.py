@@ -1,1 +1,1 @@
-"""Speed and memory, as ratios measured in one run with the naive way beside ours."""
+"""Benchmarks of speed and memory, as ratios to a naive implementation in the same run."""

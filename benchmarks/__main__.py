@@ -1,4 +1,4 @@
-"""`make bench`: run every benchmark; with CHECK=1, fail where a floor is missed."""
+"""`make bench`: run every benchmark; with CHECK=1, fail if a floor is missed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BENCHMARKS = (
 
 
 def main() -> int:
-    """Print all measures; the exit status says whether the floors hold, if that was asked."""
+    """Print all measures; with CHECK=1, the exit status says whether the floors hold."""
     table = Table(title="Greenroom benchmarks: ours beside the naive way, measured in one run")
     for heading in ("What", "Ours", "Naive", "Figure", "Floor", ""):
         table.add_column(heading, justify="left" if heading == "What" else "right")

@@ -25,10 +25,10 @@ from sqlalchemy import URL
 
 from benchmarks.measures import Measure
 from benchmarks.serving import echo_server
+from greenroom.analysis import measure_evaluation
 from greenroom.domains.domain import load_domain
 from greenroom.evaluation import (
     check_evaluation_config,
-    measure_evaluation,
     run_evaluation,
     start_evaluation,
 )
@@ -97,7 +97,7 @@ def _main(address: str, kind: str) -> dict[str, float]:
 
     def note(record: ResultRecord) -> None:
         nonlocal done
-        assert record.outcome == "ok", record.error
+        assert record.has_result, record.error
         done += 1
         if done % (ROWS // 10) == 0:
             marks.append(_megabytes())
@@ -129,7 +129,7 @@ def _main(address: str, kind: str) -> dict[str, float]:
 
 
 def _megabytes() -> float:
-    # The memory held now where the system tells it, else the most that was ever held.
+    # The current memory if the system reports it, else the peak.
     if sys.platform == "linux":
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

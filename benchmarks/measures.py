@@ -1,4 +1,4 @@
-"""What a benchmark reports, and how it measures."""
+"""The measures of benchmarks, and how to take them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OFFICIAL_DATA = Path(os.environ.get("GREENROOM_DATA") or "../shared/data/tau-ben
 
 @dataclass(frozen=True)
 class Measure:
-    """A figure of ours beside the naive way's, and the floor that `make bench CHECK=1` holds."""
+    """Our figure, the naive one, and the floor that `make bench CHECK=1` checks."""
 
     name: str
     ours: str
@@ -34,7 +34,7 @@ class Measure:
 
     @property
     def floor(self) -> str:
-        """The floor in words."""
+        """The floor as text."""
         if self.at_least is not None and self.at_most is not None:
             return f"{self.at_least:g} to {self.at_most:g}{self.unit}"
         if self.at_least is not None:
@@ -60,7 +60,7 @@ def allocated_megabytes(work: Callable[[], object]) -> float:
 
 
 def retail_domain() -> tuple[Domain, str]:
-    """The official retail data where it is at hand, else a generated world of the same size."""
+    """The official retail data if it is there, else generated data of the same size."""
     if (OFFICIAL_DATA / "retail").is_dir():
         return load_domain("retail", OFFICIAL_DATA), "official retail data"
     from greenroom.domains.plugins import generate_pack

@@ -107,7 +107,7 @@ def coverage() -> Iterator[Measure]:
 
 
 def false_calls() -> Iterator[Measure]:
-    """How often two agents that are equally good are said to differ."""
+    """How often two equally good agents are reported as different."""
     for setting in PAIRED_SETTINGS:
         called, naive, _ = calls(setting, 0.0)
         yield Measure(
@@ -121,7 +121,7 @@ def false_calls() -> Iterator[Measure]:
 
 
 def power() -> Iterator[Measure]:
-    """How often a true difference of 0.10 is found, beside the power that is stated for it."""
+    """How often a true difference of 0.10 is found, compared with the stated power."""
     for setting in PAIRED_SETTINGS:
         called, naive, stated = calls(setting, RISE)
         yield Measure(
@@ -135,7 +135,7 @@ def power() -> Iterator[Measure]:
 
 
 def chances(generator: np.random.Generator, tasks: int, mean: float, likeness: float) -> Floats:
-    """The chances of tasks drawn from the population."""
+    """The success chances of tasks drawn from the population."""
     if likeness == 0:
         return np.full(tasks, mean)
     weight = 1 / likeness - 1
@@ -188,7 +188,7 @@ def calls(setting: tuple[int, int, float, float, float], rise: float) -> tuple[f
 
 
 def describe(setting: tuple[int, int, float, float, float]) -> str:
-    """A setting in words."""
+    """A setting as text."""
     tasks, trials, mean, likeness, shared = setting
     return (
         f"{tasks} tasks x {trials} trials, p {mean}, likeness {likeness}, "

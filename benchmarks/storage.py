@@ -1,4 +1,4 @@
-"""How cheaply results are kept, and whether a long run stays as quick as it began."""
+"""The cost of storing results, and whether a long run keeps its speed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ EPISODES = 100_000
 
 
 def kept_results() -> Iterator[Measure]:
-    """Results of 40 KB, each committed durably on its own, beside a file rewritten for each."""
+    """Results of 40 KB with a durable commit each, compared with rewriting a file for each."""
     with tempfile.TemporaryDirectory() as folder:
         store = _store(Path(folder))
         store.runs.create(_run())
@@ -124,8 +124,8 @@ def _result(number: int) -> EpisodeRecord:
 
 
 def _rewritten_files(folder: Path, records: list[EpisodeRecord]) -> float:
-    # Every result means reading the file and writing it again with one more. The time for a file
-    # grows with its length, so a few lengths tell what all of them take together.
+    # Every result reads the file and writes it again with one more. The time grows linearly with
+    # the length, so a few lengths give the total.
     rows = [record.model_dump(mode="json") for record in records]
     path = folder / "results.json"
     lengths = [RESULTS * share // 8 for share in (1, 3, 5, 7)]
@@ -144,7 +144,7 @@ def _rewritten_files(folder: Path, records: list[EpisodeRecord]) -> float:
 
 
 def _megabytes() -> float:
-    # The memory held now where the system tells it, else the most that was ever held.
+    # The current memory if the system reports it, else the peak.
     if sys.platform == "linux":
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -27,12 +27,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from greenroom.domains import load_domain
 from greenroom.model_server import running_server
+from greenroom.store import Outcome
 from greenroom.store.schema import metadata
 from tests.cli.running import Greenroom
 
@@ -43,6 +44,7 @@ PAGES = [
 ]
 FENCE = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+ANCHOR = re.compile(r"\]\(([^)#\s:]*)#([^)\s]+)\)")
 DATA = "$GREENROOM_DATA"
 SERVER = "http://127.0.0.1:8400"
 KEYS = ("GREENROOM_API_KEY", "GREENROOM_TOKEN", "OPENAI_API_KEY")
@@ -168,8 +170,10 @@ def write(directory: Path, name: str, text: str) -> None:
 
 def install(directory: Path, project: dict[str, Any]) -> None:
     # What `pip install -e` leaves behind, as far as entry points go.
-    metadata = directory / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    metadata.mkdir()
+    site = directory / "site-packages"
+    metadata = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    metadata.mkdir(parents=True)
+    sys.path.append(str(site))  # the list is the page's own: see `directory`
     (metadata / "METADATA").write_text(
         f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
     )
@@ -249,9 +253,21 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert "://" in target or (page.parent / target).exists(), target
 
 
+def anchors(page: Path) -> set[str]:
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    headings = (heading.lower() for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE))
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_headings_that_exist(page: Path) -> None:
+    for target, anchor in ANCHOR.findall(page.read_text(encoding="utf-8")):
+        assert anchor in anchors(page.parent / target if target else page), f"{target}#{anchor}"
+
+
 def test_every_page_is_in_the_index() -> None:
     listed = LINK.findall((ROOT / "docs/index.md").read_text(encoding="utf-8"))
-    assert {page.name for page in PAGES if page.parent.name == "docs"} - {
+    assert {page.name for page in PAGES if page.parent == ROOT / "docs"} - {
         *listed,
         "index.md",
     } == set()
@@ -289,3 +305,9 @@ def test_every_table_and_column_is_documented() -> None:
         name: {column.name for column in table.columns} for name, table in metadata.tables.items()
     }
     assert documented == existing
+
+
+def test_every_outcome_is_documented() -> None:
+    page = (ROOT / "docs/runs.md").read_text(encoding="utf-8")
+    section = page.split("## Outcomes\n")[1].split("\n## ")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == set(get_args(Outcome))

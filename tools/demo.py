@@ -1,4 +1,4 @@
-"""`make demo`: the main job on the embedded default, ending with what to do next."""
+"""`make demo`: two agents on the built-in tasks, a report, and what to do next."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ DATABASE = f"sqlite:///{FOLDER}/runs.db"
 NEXT = f"""\
 [bold]What to do next[/bold]
 1. Open [bold]{FOLDER}/report.html[/bold] in a browser: every episode can be read there.
-2. Measure on a world that nobody has seen before:
+2. Measure on fresh data that no model has seen:
      .venv/bin/greenroom generate --seed 7 --tasks 50 -o my-pack
      .venv/bin/greenroom run --agent-strategy synthetic --num-trials 4 --data my-pack
-3. Put an agent of your own on stage: docs/agents.md shows how, in 20 lines; docs/fastworkflow.md
+3. Run your own agent: docs/agents.md shows how, in 20 lines; docs/fastworkflow.md
    is about agents of FastWorkflow.
 4. Declare a chat workflow, talk to it and evaluate it: docs/workflows.md, in five minutes.
 """
@@ -40,7 +40,7 @@ def main() -> None:
     console = Console()
     store = open_store()
     console.print(
-        "[bold]Greenroom[/bold]: a shop, its customers, and 96 things that they want.\n"
+        "[bold]Greenroom[/bold]: a shop, its customers, and 96 tasks.\n"
         "Two agents play all of them, four times each. The [bold]oracle[/bold] knows the answers: "
         "it shows that every task can be solved.\nThe [bold]synthetic[/bold] agent solves a task "
         "with a chance of 0.8, as a real one might. No key, no network.\n"
@@ -49,7 +49,7 @@ def main() -> None:
     synthetic = _play(store, "synthetic")
     report = build_report(store, synthetic)
     print_report(report, console, max_items=8)
-    console.print("[bold]Beside the oracle[/bold]")
+    console.print("[bold]Compared with the oracle[/bold]")
     comparison = compare_stored(store, [oracle, synthetic])
     print_report(comparison, console)
     write_whole(FOLDER / "report.html", render_html(report))

@@ -15,10 +15,10 @@ from greenroom.messages import Message
 @chat_workflow
 def echo(messages: list[Message], greeting: str = "You said") -> Iterator[str]:
     """Repeats what it hears."""
-    # Everything that was said so far comes along with every call.
+    # Every call brings the whole conversation.
     heard = [message.text for message in messages if message.role == "user"]
     yield f"{greeting}: "
-    # Whatever is yielded is shown at once; at the end, all of it is one message.
+    # Each yielded piece is shown at once; together they are one message.
     for word in heard[-1].split():
         yield f"{word} "
     yield f"({len(heard)})"

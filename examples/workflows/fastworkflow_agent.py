@@ -50,8 +50,7 @@ if not settings or not (FOLDER / "_commands").is_dir():
 if not any(FOLDER.glob("___command_info/*/threshold.json")):
     raise InputError(f"{FOLDER.name} is not trained yet: run 'fastworkflow train' first.")
 fastworkflow.init(settings)
-# dspy would answer a question that it was asked before from its cache, and repeats of an evaluation
-# would all be the same.
+# With dspy's cache, all repeats of an evaluation would be the same.
 dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=False)
 
 
@@ -72,7 +71,7 @@ class Session:
             self.context.append_conversation_turn("\n".join(said))
 
     def process(self, words: str) -> tuple[str, dict[str, Any]]:
-        """The agent's answer, or its question, and what the models took for it."""
+        """The agent's answer or question, and the models' usage."""
         with dspy.track_usage() as used:
             return self.context.process_turn(words).answer, used.get_total_tokens()
 
@@ -82,7 +81,7 @@ opening = Lock()
 
 
 def session_for(session_id: str | None, earlier: list[Message]) -> Session:
-    """The session of this id, or a new one; the one that was silent for longest makes room."""
+    """The session with this id, or a new one; the least recently used one is dropped."""
     if session_id is None:
         return Session(earlier)
     with opening:
@@ -99,7 +98,7 @@ def converse(messages: list[Message], session_id: str | None = None) -> Iterator
     session = session_for(session_id, messages[:-1])
     traces: Queue[Any] = Queue()
     with session.turn, ThreadPoolExecutor(1) as thread:
-        # FastWorkflow tells of each command as it is run; words come at the end, all at once.
+        # FastWorkflow reports each command as it runs; the text comes at the end.
         session.context.set_transport_queues(command_trace_queue=traces)
         turn = thread.submit(session.process, messages[-1].text)
         turn.add_done_callback(traces.put)
@@ -116,7 +115,7 @@ def converse(messages: list[Message], session_id: str | None = None) -> Iterator
 
 
 def _as_messages(trace: Any) -> Iterator[dict[str, Any]]:
-    """A command that was run, as a tool call and its result."""
+    """A command as a tool call and its result."""
     call_id = f"call_{uuid4().hex[:12]}"
     function = {
         "name": trace.command_name,

@@ -38,20 +38,20 @@ class State(MessagesState):
     tools: list[dict[str, Any]]
 
 
-# With an address of one's own, ChatOpenAI asks for no token counts unless it is told to.
+# With a custom address, ChatOpenAI requests token counts only if it is told to.
 model = ChatOpenAI(model=os.environ.get("MODEL", "gpt-4o-mini"), stream_usage=True)
 
 
 async def ask(state: State) -> dict[str, Any]:
     """The node that asks the model."""
-    # One call at a time, so that ours and the caller's never come mixed in one message.
+    # One call at a time, so that a message never mixes our tools and the caller's.
     able = model.bind_tools([order_status, *state["tools"]], parallel_tool_calls=False)
     said = await able.ainvoke([SystemMessage(INSTRUCTIONS), *state["messages"]])
     return {"messages": [said]}
 
 
 def whose_turn(state: State) -> str:
-    """Our own tool is run here; for the caller's tools, the caller is asked."""
+    """Run our own tool here; leave the caller's tools to the caller."""
     last = state["messages"][-1]
     calls = last.tool_calls if isinstance(last, AIMessage) else []
     return "tools" if any(call["name"] == order_status.name for call in calls) else END
@@ -83,8 +83,8 @@ async def converse(
             continue
         for update in piece.values():  # what a node has done: whole messages
             for message in update["messages"]:
-                # Tool calls and their results belong to the answer too: they are shown, evaluated,
-                # and come back with the next call.
+                # Tool calls and results are part of the answer: they are shown, evaluated and sent
+                # back with the next call.
                 yield convert_to_openai_messages(message)
                 used = message.usage_metadata if isinstance(message, AIMessage) else None
                 if used is not None:

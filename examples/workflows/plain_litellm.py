@@ -15,7 +15,7 @@ import os
 from collections.abc import AsyncGenerator
 from typing import Any
 
-# Otherwise litellm fetches its table of prices when it is imported.
+# Keep litellm from downloading its table of prices on import.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 import litellm
@@ -23,11 +23,11 @@ import litellm
 from greenroom import chat_workflow
 from greenroom.workflows import report_usage
 
-# Otherwise litellm prints advice, where only answers should be.
+# Keep litellm from printing advice.
 litellm.suppress_debug_info = True
 
-# What a caller may change from call to call. Keys and addresses are not among it: they come from
-# the environment, where litellm looks for them by itself.
+# The parameters that a caller may change. Keys and addresses are excluded: litellm reads them from
+# the environment.
 SETTINGS = {"model": os.environ.get("MODEL", "openai/gpt-4o-mini"), "temperature": 0.0}
 
 
@@ -38,7 +38,7 @@ async def answer(
     tools: list[dict[str, Any]] | None = None,
 ) -> AsyncGenerator[Any]:
     """Asks a model."""
-    # Messages and tools are in OpenAI's form on both sides: they go through as they are.
+    # Messages and tools have OpenAI's format on both sides and pass unchanged.
     stream: Any = await litellm.acompletion(
         **parameters,
         messages=messages,
@@ -52,7 +52,7 @@ async def answer(
         if chunk.choices and chunk.choices[0].delta.content:
             yield chunk.choices[0].delta.content
     whole: Any = litellm.stream_chunk_builder(chunks, messages=messages)
-    # The whole message ends the text that was streamed, and has the tool calls, if there are any.
+    # The whole message ends the streamed text and has the tool calls, if any.
     said = whole.choices[0].message
     yield said.model_dump(include={"role", "content", "tool_calls"}, exclude_none=True)
     report_usage(

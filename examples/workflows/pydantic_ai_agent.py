@@ -38,9 +38,9 @@ from greenroom.workflows import report_usage
 agent = Agent(
     OpenAIChatModel(os.environ.get("MODEL", "gpt-4o-mini")),
     instructions="You help the customers of a shop. Look orders up before you speak about them.",
-    # It answers in words, or with calls of tools that the caller brought along.
+    # It answers with text, or with calls of the caller's tools.
     output_type=[str, DeferredToolRequests],
-    # One call at a time, so that ours and the caller's never come mixed in one message.
+    # One call at a time, so that a message never mixes our tools and the caller's.
     model_settings={"parallel_tool_calls": False},
 )
 
@@ -62,7 +62,7 @@ async def converse(
     async with agent.iter(message_history=_history(messages), toolsets=[callers]) as run:
         async for node in run:
             if Agent.is_model_request_node(node):
-                # What the agent's own tools returned goes to the model, and into the answer.
+                # The results of the agent's own tools go to the model and into the answer.
                 for part in node.request.parts:
                     if isinstance(part, ToolReturnPart | RetryPromptPart) and (
                         part.tool_call_id not in answered
@@ -73,12 +73,12 @@ async def converse(
                         if text := _words(event):
                             yield text
             elif Agent.is_call_tools_node(node):
-                # The whole message ends the text that was streamed, and has the tool calls.
+                # The whole message ends the streamed text and has the tool calls.
                 yield _assistant_message(node.model_response)
     report_usage(prompt_tokens=run.usage.input_tokens, completion_tokens=run.usage.output_tokens)
 
 
-# The rest translates between OpenAI's messages and pydantic-ai's.
+# The rest converts between OpenAI's messages and pydantic-ai's.
 
 
 def _history(messages: list[Message]) -> list[ModelMessage]:

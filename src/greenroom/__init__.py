@@ -21,11 +21,13 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    # Imported when first used, so that `import greenroom` costs nothing.
-    if name in _MODULES:
-        return getattr(import_module(_MODULES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        # Imported when first used, so that `import greenroom` costs nothing.
+        if name in _MODULES:
+            return getattr(import_module(_MODULES[name]), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [

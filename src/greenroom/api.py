@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import anyio
 import anyio.to_thread
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from greenroom.analysis.evaluations import EvaluationFigures
     from greenroom.analysis.figures import RunMetrics
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _LONGEST = 120
@@ -189,7 +190,14 @@ async def run_async(
     show_progress: bool = True,
     **options: Any,
 ) -> RunResult:
-    """Let an agent play tasks of a domain: the asynchronous form of `run`."""
+    """Let an agent play tasks of a domain, keep every episode, and measure it.
+
+    `env` is a domain: a name, file.py:name, or a DomainPlugin. `agent` is a name, file.py:name, an
+    AgentStrategy, a class or async function that plays on a stage, a chat workflow, or a function
+    of `messages`. `user` is who it talks to, in the same forms. `options` are those of RunConfig:
+    model, user_model, max_concurrency and so on. `run` is the same without `await`; it works in a
+    notebook, too.
+    """
     from greenroom.agents import name_of_strategy
     from greenroom.benchmark import check_config, play_run, start_run
     from greenroom.domains.plugins import name_of_plugin
@@ -217,40 +225,6 @@ async def run_async(
     return RunResult(opened, report)
 
 
-def run(
-    env: Any = "retail",
-    *,
-    agent: Any = None,
-    trials: int = 1,
-    tasks: Sequence[int] | None = None,
-    user: Any = None,
-    store: Store | None = None,
-    name: str | None = None,
-    show_progress: bool = True,
-    **options: Any,
-) -> RunResult:
-    """Let an agent play tasks of a domain, keep every episode, and measure it.
-
-    `env` is a domain: a name, file.py:name, or a DomainPlugin. `agent` is a name, file.py:name, an
-    AgentStrategy, a class or async function that plays on a stage, a chat workflow, or a function
-    of `messages`. `user` is who it talks to, in the same forms. `options` are those of RunConfig:
-    model, user_model, max_concurrency and so on. Works in a notebook, too.
-    """
-    return _blocking(
-        lambda: run_async(
-            env,
-            agent=agent,
-            trials=trials,
-            tasks=tasks,
-            user=user,
-            store=store,
-            name=name,
-            show_progress=show_progress,
-            **options,
-        )
-    )
-
-
 async def evaluate_async(
     workflow: Any,
     rows: str | Path | Iterable[Mapping[str, Any]],
@@ -261,7 +235,14 @@ async def evaluate_async(
     show_progress: bool = True,
     **options: Any,
 ) -> EvaluationResult:
-    """Evaluate a workflow over rows: the asynchronous form of `evaluate`."""
+    """Evaluate a workflow over rows, keep every result, and score it.
+
+    `workflow` is an address, app.py:name, a declared workflow or a plain function (one of
+    `messages` chats). `rows` are a test set's name, a file, or a list of mappings. `evaluators`
+    are names, specifications, kinds such as `exact_match`, or plain functions. `options` are those
+    of EvaluationConfig: repeats, max_concurrency and so on. `evaluate` is the same without `await`;
+    it works in a notebook, too.
+    """
     from greenroom.evaluation import check_evaluation_config, run_evaluation, start_evaluation
     from greenroom.evaluation.evaluators.registry import name_of_evaluator
     from greenroom.util.imports import place_of
@@ -312,36 +293,6 @@ async def evaluate_async(
     return EvaluationResult(opened, report)
 
 
-def evaluate(
-    workflow: Any,
-    rows: str | Path | Iterable[Mapping[str, Any]],
-    evaluators: Sequence[Any],
-    *,
-    store: Store | None = None,
-    name: str | None = None,
-    show_progress: bool = True,
-    **options: Any,
-) -> EvaluationResult:
-    """Evaluate a workflow over rows, keep every result, and score it.
-
-    `workflow` is an address, app.py:name, a declared workflow or a plain function (one of
-    `messages` chats). `rows` are a test set's name, a file, or a list of mappings. `evaluators`
-    are names, specifications, kinds such as `exact_match`, or plain functions. `options` are those
-    of EvaluationConfig: repeats, max_concurrency and so on. Works in a notebook, too.
-    """
-    return _blocking(
-        lambda: evaluate_async(
-            workflow,
-            rows,
-            evaluators,
-            store=store,
-            name=name,
-            show_progress=show_progress,
-            **options,
-        )
-    )
-
-
 class _shown:  # noqa: N801
     """Shows progress for as long as the block runs."""
 
@@ -364,11 +315,21 @@ class _shown:  # noqa: N801
         self._advance(str(self._standing))
 
 
-def _blocking(work: Callable[[], Awaitable[T]]) -> T:
-    """Wait for asynchronous work, even where an event loop runs already, as in a notebook."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return anyio.run(work)
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(anyio.run, work).result()
+def _blocking(function: Callable[P, Awaitable[T]]) -> Callable[P, T]:
+    """The same function for plain code, and for code inside a running event loop."""
+
+    @wraps(function)
+    def call(*arguments: P.args, **named: P.kwargs) -> T:
+        work = partial(function, *arguments, **named)
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return anyio.run(work)
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(anyio.run, work).result()
+
+    return call
+
+
+run = _blocking(run_async)
+evaluate = _blocking(evaluate_async)

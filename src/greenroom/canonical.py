@@ -1,9 +1,9 @@
-"""One canonical text per record, with Tau Bench's own notion of equality.
+"""One canonical text per record, following Tau Bench's equality.
 
 Tau Bench compares databases by the hash of a canonical text: mappings become key-sorted pairs and
 lists become tuples before Python prints them. So `1` and `1.0` differ, an empty list equals an
-empty mapping, and the order of keys does not matter. Scores can only agree with Tau Bench if
-Greenroom compares records the same way.
+empty mapping, and the order of keys does not matter. Greenroom compares records the same way, so
+that scores agree with Tau Bench.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def canonical_text(value: Any) -> str:
-    """The text that two values share exactly when Tau Bench holds them for equal."""
+    """The text of a value; two values have the same text if Tau Bench treats them as equal."""
     return repr(_ordered(value))
 
 
@@ -36,6 +36,6 @@ def database_hash(tables: Mapping[str, Iterable[tuple[str, str]]]) -> str:
 
 
 def _pairs(pairs: Iterable[tuple[str, str]]) -> str:
-    # What repr() prints for a tuple of (key, value) pairs whose values are already printed.
+    # The repr() of a tuple of (key, value) pairs whose values are already printed.
     texts = [f"({key!r}, {text})" for key, text in pairs]
     return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"

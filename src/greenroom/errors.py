@@ -1,4 +1,4 @@
-"""Errors that are meant for people.
+"""Errors with messages for people.
 
 GreenroomError
 ├── InputError          something the person gave is wrong (exit status 2)
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class GreenroomError(Exception):
-    """Anything that Greenroom reports on purpose, in words for the person who reads it."""
+    """An error that Greenroom reports with a message for people."""
 
 
 class InputError(GreenroomError):
-    """What was asked for cannot be done as it was asked; the text says why and what to do."""
+    """The input is wrong; the text says why and what to do."""
 
 
 class DataError(InputError):
@@ -31,7 +31,7 @@ class DataError(InputError):
 
 
 class UnknownName(InputError):
-    """A name that nothing answers to; the text lists the names there are."""
+    """An unknown name; the text lists the known ones."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind = kind
@@ -45,7 +45,7 @@ class UnknownName(InputError):
 
 
 class EpisodeOver(GreenroomError):
-    """The episode has ended: no further step is possible before the next reset."""
+    """The episode has ended; reset the environment before the next step."""
 
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
@@ -53,7 +53,7 @@ _SHORTEST_SECRET = 6
 
 
 def redacted(text: str) -> str:
-    """The text without the secrets of the environment: what is kept or shown must not hold them."""
+    """The text with the values of secret environment variables replaced by their names."""
     for name, value in os.environ.items():
         if len(value) >= _SHORTEST_SECRET and _SECRET_NAME.search(name):
             text = text.replace(value, f"[{name}]")

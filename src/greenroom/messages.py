@@ -1,4 +1,4 @@
-"""The Message vocabulary: chat-completion messages, as every model provider speaks them."""
+"""Chat-completion messages in the format that model providers share."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Message(BaseModel):
 
     @property
     def text(self) -> str:
-        """The words of the message: its text, or its text parts joined."""
+        """The text of the message: its content, or its text parts joined."""
         return text_of(self.content)
 
 
@@ -53,7 +53,7 @@ _TEXT_PARTS = frozenset({"text", "input_text", "output_text", "refusal"})
 
 
 def text_of(content: Any) -> str:
-    """The words of a message's content: its text, or its text parts joined; none for null."""
+    """The text of a message's content: text, or text parts joined; empty for null."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
@@ -85,10 +85,10 @@ def is_message(value: Any) -> bool:
 
 
 def messages_of(output: Any) -> list[dict[str, Any]] | None:
-    """The messages that a chat workflow returned, however it wrapped them; None if they are none.
+    """The messages in a chat workflow's output; None if there are none.
 
-    A message, a list of messages, `{"messages": [...]}` and a bare string, which is what an
-    assistant says, are all understood.
+    Accepts a message, a list of messages, `{"messages": [...]}`, and a string as the assistant's
+    text.
     """
     if isinstance(output, str):
         return [{"role": "assistant", "content": output}]
@@ -103,7 +103,7 @@ def messages_of(output: Any) -> list[dict[str, Any]] | None:
 
 
 def last_assistant_message(output: Any) -> dict[str, Any] | None:
-    """The last message of the assistant in what a chat workflow returned."""
+    """The assistant's last message in a chat workflow's output."""
     messages = messages_of(output) or []
     return next((m for m in reversed(messages) if m.get("role") == "assistant"), None)
 

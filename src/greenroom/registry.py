@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any, Generic, TypeVar
 
@@ -34,7 +36,7 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """The names of all that are installed."""
-        return sorted(entry.name for entry in entry_points(group=self.group))
+        return sorted(entry.name for entry in _installed(self.group, *sys.path))
 
     def name_of(self, given: Any) -> str:
         """A name that `load` finds an object by: its place in a module, or one in this process."""
@@ -55,7 +57,9 @@ class Registry(Generic[T]):
             found = self._taken(self._in_process[name], name)
             assert found is not None  # `name_of` has checked it
             return found
-        for entry in entry_points(group=self.group, name=name):
+        for entry in _installed(self.group, *sys.path):
+            if entry.name != name:
+                continue
             found = entry.load()
             if not isinstance(found, self.kind):
                 raise InputError(
@@ -107,6 +111,12 @@ class Registry(Generic[T]):
 
     def _taken(self, found: Any, name: str) -> T | None:
         return found if isinstance(found, self.kind) else self.wrap(found, name)
+
+
+@cache
+def _installed(group: str, *path: str) -> tuple[EntryPoint, ...]:
+    # Looking through all installed packages takes longer than playing many episodes.
+    return tuple(entry_points(group=group))
 
 
 def maker(kind: Callable[..., Any]) -> Callable[[Any], Any]:

@@ -1,7 +1,6 @@
-"""Chat messages read as actions and observations, and written from them.
+"""Convert chat messages to actions and observations, and back.
 
-Agents that call tools natively and those that write their action as text (act, react) are both
-understood, as Tau Bench records them. This needs nothing but messages.
+Reads native tool calls and actions written as text (act, react), as Tau Bench records them.
 """
 
 from __future__ import annotations
@@ -20,25 +19,25 @@ STOP: Final = "###STOP###"
 """The user ends the conversation by saying this anywhere in a message."""
 
 NOTICE: Final = "Your last reply could not be used: "
-"""How an agent is told, in the user's place, that its reply came to nothing: no step was taken."""
+"""Begins the message that tells an agent, in the user's place, that its reply was not a step."""
 
 _API_OUTPUT = "API output: "
 
 
 @dataclass(frozen=True)
 class SpokenStep:
-    """An action and what came back; nothing did where the conversation ends in between."""
+    """An action and its observation; None if the conversation ends before it."""
 
     name: str
     kwargs: dict[str, Any]
     observation: str | None
     problem: str | None = None
-    """Why the arguments cannot be passed on as they were written, if so."""
+    """Why the arguments could not be used as written, if so."""
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """What a list of messages says was done."""
+    """The steps in a list of messages."""
 
     opening: str
     steps: tuple[SpokenStep, ...]
@@ -47,8 +46,8 @@ class Conversation:
 def read_conversation(messages: Sequence[Message], *, native: bool | None = None) -> Conversation:
     """The user's first message and every step.
 
-    `native` says that tools are called by `tool_calls` and everything else is said; None finds it
-    out from the messages.
+    With `native`, tools are called by `tool_calls` and all other text is said; None decides by the
+    messages.
     """
     spoken = [message for message in messages if message.role not in ("system", "developer")]
     opened = bool(spoken) and spoken[0].role == "user"
@@ -61,7 +60,7 @@ def read_conversation(messages: Sequence[Message], *, native: bool | None = None
 def write_conversation(
     policy: str, opening: str, steps: Iterable[SpokenStep]
 ) -> list[dict[str, Any]]:
-    """The messages of a conversation in which tools are called natively."""
+    """The messages of a conversation with native tool calls."""
     messages: list[dict[str, Any]] = [
         {"role": "system", "content": policy},
         {"role": "user", "content": opening},
@@ -104,7 +103,7 @@ def _native_steps(messages: Sequence[Message]) -> Iterator[SpokenStep]:
                 continue
             yield SpokenStep(RESPOND, {"content": message.text}, answer)
             continue
-        # Tau Bench runs the first of several calls only; a call that ran has an answer behind it.
+        # Tau Bench runs only the first of several calls. Calls with an answer did run.
         answers = [answer.text for answer in _leading_tool_messages(following)]
         for number, call in enumerate(message.tool_calls[: max(1, len(answers))]):
             kwargs, problem = _arguments(call.function.arguments)
@@ -129,7 +128,7 @@ def _is_notice(answer: str | None) -> bool:
 
 
 def _text_steps(messages: Sequence[Message]) -> Iterator[SpokenStep]:
-    # The act and react agents write their action as JSON behind "Action:"; anything else is said.
+    # The act and react agents write an action as JSON after "Action:"; other text is said.
     for place, message in enumerate(messages):
         if message.role != "assistant":
             continue
@@ -148,7 +147,7 @@ def _written_action(text: str) -> tuple[str, dict[str, Any]]:
     said: tuple[str, dict[str, Any]] = RESPOND, {"content": text}
     try:
         written: Any = json.loads(text)
-        written = written.get("action", written)  # as replies that are held to a schema wrap it
+        written = written.get("action", written)  # structured replies wrap the action
         name, kwargs = written["name"], written["arguments"]
     except (ValueError, KeyError, TypeError, AttributeError):
         return said
@@ -164,5 +163,5 @@ def _arguments(text: str) -> tuple[dict[str, Any], str | None]:
         return {}, f"The arguments are not JSON: {error}"
     if isinstance(value, dict):
         return cast("dict[str, Any]", value), None
-    # What is no object cannot be passed on: the tool then says which arguments it misses.
+    # Without arguments, the tool says which ones it needs.
     return {}, "The arguments are not a JSON object"

@@ -172,7 +172,7 @@ def test_a_recording_must_be_named_and_be_one(tmp_path: Path) -> None:
         find_strategy("replay").check()
     path = tmp_path / "odd.json"
     path.write_text('[{"task_id": 1}]')
-    with pytest.raises(DataError, match=r"is no Tau Bench result file: 0\.reward"):
+    with pytest.raises(DataError, match=r"is not a Tau Bench result file: 0\.reward"):
         load_recordings(path)
 
 

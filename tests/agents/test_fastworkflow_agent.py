@@ -255,7 +255,9 @@ async def episode_with(
     environment = Environment(domain, ScriptedUser([*more, "###STOP###"]), max_steps=30)
     await environment.reset(0)
     environment.opening = opening
-    agent = FastWorkflowAgent(AgentContext(0, 0, 10, model=model, shared=production))
+    settings = FastWorkflowSettings()
+    context = AgentContext(0, 0, 10, settings=settings, model=model, shared=production)
+    agent = FastWorkflowAgent(context)
     await agent.play(Stage(environment))
     return agent, environment
 
@@ -421,7 +423,11 @@ def test_trained_intent_models_understand_commands_in_other_words(
         client = ModelClient(ModelSettings(model="oracle", api_base=server.api_base))
         extraction = client.for_episode("agent", Ledger())
         context = AgentContext(
-            index, 0, 10, model=model, shared=production, role_models={"extraction": extraction}
+            *(index, 0, 10),
+            settings=FastWorkflowSettings(),
+            model=model,
+            shared=production,
+            role_models={"extraction": extraction},
         )
         agent = FastWorkflowAgent(context)
         await agent.play(Stage(environment))

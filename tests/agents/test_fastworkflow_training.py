@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from greenroom.agents.fastworkflow import training as training
 from greenroom.agents.fastworkflow import training_process as process
-from greenroom.agents.fastworkflow.airline_workflow import WORKFLOW_PATH as AIRLINE
 from greenroom.agents.fastworkflow.folders import COMMAND_INFO, installed_version, package_folder
 from greenroom.agents.fastworkflow.training import (
     TrainingResult,
@@ -40,6 +39,8 @@ from greenroom.agents.fastworkflow.training_utterances import (
     answer_of_no_model,
     variations,
 )
+from greenroom.agents.fastworkflow.workflow_from_tools import workflow_from_tools
+from greenroom.domains.airline import tools as airline_tools
 from greenroom.domains.domain import Domain
 from greenroom.errors import DataError, GreenroomError, InputError
 from tests.agents.fastworkflow_fixtures import (
@@ -537,9 +538,15 @@ def test_the_airline_workflow_can_be_trained(
     settings = TrainingSettings(
         tiny_model=str(tiny), large_model=str(large), personas=2, utterances=2
     )
-    result = train(AIRLINE, settings)
+    workflow = workflow_from_tools("airline", airline_tools.infos)
+    result = train(workflow, settings)
     assert (result.commands, result.degraded) == (14, ())
-    assert find_artifacts(AIRLINE) == result.artifacts
+    assert find_artifacts(workflow) == result.artifacts
     copy = tmp_path / "copy"
-    shutil.copytree(AIRLINE, copy)
+    shutil.copytree(workflow, copy)
     assert find_artifacts(copy) == result.artifacts
+    # Generated anew, it is the same workflow.
+    shutil.rmtree(workflow.parent)
+    assert not fits(result)
+    assert find_artifacts(workflow_from_tools("airline", airline_tools.infos)) == result.artifacts
+    assert fits(result)

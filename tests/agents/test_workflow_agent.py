@@ -111,7 +111,7 @@ def test_a_workflow_that_fails_is_an_infrastructure_error(app: Path):
 
 def test_what_does_not_chat_is_refused_before_anything_is_played(app: Path):
     store = open_store()
-    with pytest.raises(InputError, match=r"'shout' .* is no chat workflow"):
+    with pytest.raises(InputError, match=r"'shout' .* is not a chat workflow"):
         play(store, **workflow(f"{app}:shout"))
 
 

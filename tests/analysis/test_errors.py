@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom.analysis.errors import PRECEDENCE, break_down, diagnose
-from greenroom.analysis.figures import FailureKind
+from greenroom.store.outcomes import FailureKind
 from greenroom.store.records import (
     ActionRecord,
     DifferenceRecord,

@@ -79,10 +79,10 @@ def test_several_texts_need_a_word_on_which_is_meant() -> None:
     row = {"category": "geography", "question": "Hi"}
     with pytest.raises(InputError, match=r"Several columns hold texts: category, question.*--mess"):
         call(row, CHAT, "chat")
-    found = call(row, CHAT, "chat", said="question")
+    found = call(row, CHAT, "chat", message_column="question")
     assert found.inputs == {"category": "geography", "messages": [user("Hi")]}
     with pytest.raises(UnknownName, match=r"Unknown column 'qestion'\. Did you mean 'question'"):
-        call(row, CHAT, "chat", said="qestion")
+        call(row, CHAT, "chat", message_column="qestion")
 
 
 def test_of_several_chats_the_one_named_messages_is_meant() -> None:
@@ -93,7 +93,7 @@ def test_of_several_chats_the_one_named_messages_is_meant() -> None:
 
 
 def test_without_anything_to_say_nothing_is_called() -> None:
-    with pytest.raises(InputError, match=r"no column holds what the user says.*There are: data"):
+    with pytest.raises(InputError, match=r"no column has the user's messages.*There are: data"):
         call({"data": {"x": 1}, "expected": "y"}, CHAT, "chat")
 
 
@@ -170,7 +170,7 @@ def test_a_completion_that_takes_the_chat_itself_gets_it() -> None:
 
 
 def test_where_a_chats_text_goes_has_to_be_clear() -> None:
-    with pytest.raises(InputError, match=r"but where\? It takes a, b"):
+    with pytest.raises(InputError, match=r"name the column like one of a, b"):
         call({"chat": HISTORY}, profile(chat=False, schema=takes("a", "b")), "plain")
 
 
@@ -213,7 +213,7 @@ def test_a_workflow_may_have_an_input_called_goal() -> None:
 
 @pytest.mark.parametrize("turns", ["x", 0, -1, 1.5, [1]])
 def test_turns_are_whole_numbers(turns: Any) -> None:
-    with pytest.raises(InputError, match="Row 1: max_turns is a whole number from 1 on"):
+    with pytest.raises(InputError, match="Row 1: max_turns is a whole number of 1 or more"):
         call({"goal": "x", "max_turns": turns}, CHAT, "chat")
 
 
@@ -225,5 +225,5 @@ def test_an_empty_row_is_named(empty: Any) -> None:
 
 
 def test_a_chat_in_which_the_user_says_nothing() -> None:
-    with pytest.raises(InputError, match="Row 1 has a chat in which the user says nothing"):
+    with pytest.raises(InputError, match="Row 1 has a chat without a user message"):
         call({"m": [PARIS]}, CHAT, "one message")

@@ -11,10 +11,10 @@ import anyio
 import pytest
 
 from greenroom import chat_workflow, workflow
+from greenroom.api import evaluate
 from greenroom.errors import DataError, InputError, UnknownName
 from greenroom.evaluation import (
     check_evaluation_config,
-    evaluate,
     find_test_set,
     reopen_evaluation,
     run_evaluation,

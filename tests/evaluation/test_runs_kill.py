@@ -14,8 +14,8 @@ from pathlib import Path
 import anyio
 import pytest
 
+from greenroom.analysis import measure_evaluation
 from greenroom.errors import UnknownName
-from greenroom.evaluation import measure_evaluation
 from greenroom.model_server import running_server
 from greenroom.store import CellKey, Store, open_store
 from tests.conftest import ROOT

@@ -214,7 +214,7 @@ def test_words_beside_the_stop_sign_are_not_left_unanswered() -> None:
 
 
 def test_a_user_who_says_nothing_at_all_has_not_talked() -> None:
-    with pytest.raises(UserUnavailable, match="stopped before it had said anything"):
+    with pytest.raises(UserUnavailable, match="stopped without saying anything"):
         talk(Lamplighter().workflow, Says(STOP))
 
 
@@ -269,5 +269,5 @@ def test_a_workflow_that_only_calls_tools_is_answered_all_the_same() -> None:
 
 
 def test_a_completion_cannot_have_a_conversation() -> None:
-    with pytest.raises(InputError, match="which a completion cannot have: leave out --as"):
+    with pytest.raises(InputError, match="which a completion cannot hold: leave out --as"):
         evaluated(open_store(), Lamplighter().workflow, [{"goal": GOAL}], treat_as="completion")

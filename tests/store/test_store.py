@@ -192,7 +192,7 @@ def test_a_server_is_not_backed_up_here(
 @pytest.mark.parametrize(
     ("url", "words"),
     [
-        ("nonsense", "is no database address"),
+        ("nonsense", "is not a database URL"),
         ("mysql://x", "mysql database"),
         ("postgresql://user:hush-hush@127.0.0.1:1/x", "cannot be used"),
     ],
@@ -206,7 +206,7 @@ def test_addresses_that_will_not_do(monkeypatch: pytest.MonkeyPatch, url: str, w
 
 def test_a_file_that_is_no_database(tmp_path: Path) -> None:
     (tmp_path / "runs.db").write_text("just some text, long enough to be read as a header " * 20)
-    with pytest.raises(StoreError, match="is no SQLite database"):
+    with pytest.raises(StoreError, match="is not an SQLite database"):
         open_store()
     assert (tmp_path / "runs.db").read_text().startswith("just some text")
 

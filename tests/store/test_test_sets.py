@@ -151,8 +151,8 @@ def test_nothing_is_kept_if_reading_breaks_on_the_way(store: Store) -> None:
         ([], "no rows for the test set 'bad'"),
         ([{"a": 1}, {}], "Row 2: a row needs a column"),
         ([{"": 1}], "Row 1: a row needs a column, and every column a name"),
-        ([{"a": float("nan")}], "Row 1 cannot be kept as JSON"),
-        ([{"a": object()}], "Row 1 cannot be kept as JSON"),
+        ([{"a": float("nan")}], "Row 1 cannot be stored as JSON"),
+        ([{"a": object()}], "Row 1 cannot be stored as JSON"),
     ],
 )
 def test_rows_that_will_not_do(rows: list[dict[str, Any]], words: str) -> None:
@@ -194,7 +194,7 @@ def test_a_test_set_stays_while_an_evaluation_needs_it(store: Store) -> None:
     store.test_sets.add("capitals", ROWS)
     record = sample_evaluation(version)
     store.evaluations.create(record)
-    with pytest.raises(InputError, match="the evaluation 'evaluation' was made with"):
+    with pytest.raises(InputError, match="The evaluation 'evaluation' uses the test set"):
         store.test_sets.delete("capitals")
     assert contents(store, version) == ROWS
     store.evaluations.delete(record)

@@ -20,7 +20,7 @@ DEFAULT_ITERATIONS = 10
 
 
 class ReactSettings(Settings):
-    """What the agent can be told."""
+    """The settings of the agent."""
 
     max_iters: Annotated[int, Field(ge=1, le=1000)] = Field(
         default=DEFAULT_ITERATIONS, description="The most calls before a reply to the user."
@@ -28,7 +28,7 @@ class ReactSettings(Settings):
 
 
 def _create(context: AgentContext) -> Agent:
-    # Only now: dspy takes a while to import, and commands that list strategies need not wait.
+    # Import dspy on first use: it is slow, and commands that list strategies need not wait.
     from greenroom_dspy.agent import DspyReactAgent
 
     assert context.model is not None, "a strategy that needs a model was made without one"

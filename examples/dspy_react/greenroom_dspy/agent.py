@@ -27,19 +27,19 @@ class Answer(dspy.Signature):
 
 
 class DspyReactAgent:
-    """Has dspy decide on tools and replies; everything that it does goes through the stage."""
+    """Lets dspy decide on tools and replies; every action goes through the stage."""
 
     def __init__(self, model: Model, max_iters: int) -> None:
         self._model = model
         self._max_iters = max_iters
 
     async def play(self, stage: Stage) -> None:
-        """Step until the episode is over. dspy is not asynchronous: it gets a thread."""
+        """Step until the episode is over, in a thread, because dspy is synchronous."""
         await play_in_thread(stage, self._model, self._converse)
 
     def _converse(self, stage: ThreadStage, model: ThreadModel) -> None:
-        # Caching and retrying are Greenroom's, and so is the record of what was said: dspy would
-        # keep all of it, for all episodes, in this process.
+        # Greenroom caches, retries and records. dspy would keep the history of all episodes in
+        # this process.
         lm = dspy.LM("greenroom/agent", engine=GreenroomEngine(model), cache=False, num_retries=0)
         signature = Answer.with_instructions(stage.policy)
         tools = [_tool(stage, info["function"]) for info in stage.tool_infos]
@@ -75,7 +75,7 @@ def _tool(stage: ThreadStage, function: Mapping[str, Any]) -> dspy.Tool:
 
 
 def _calls(trajectory: Mapping[str, Any]) -> list[str]:
-    """What was done before a reply, for the next run of ReAct: it starts from nothing."""
+    """The actions before a reply, for the next run of ReAct, which starts without history."""
     lines: list[str] = []
     for number in range(len(trajectory)):
         name = trajectory.get(f"tool_name_{number}")

@@ -1,4 +1,4 @@
-"""dspy's way to Greenroom's model."""
+"""An engine that connects dspy to Greenroom's model."""
 # dspy carries no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false

@@ -1,4 +1,4 @@
-"""A domain of one's own: the desk of a lending library.
+"""A domain in its own package: the desk of a lending library.
 
 Copy this folder, rename it, and replace the tools and the data. `pip install -e .` makes the domain
 known to Greenroom under the name of its entry point.

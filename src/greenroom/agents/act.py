@@ -1,4 +1,4 @@
-"""The act agent: the model writes each action as text, after a thought where that is asked for."""
+"""The act agent: the model writes each action as text, after a thought if asked for one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from greenroom.agents.text_protocol import WrittenActionAgent
 
 
 class ActSettings(ModelAgentSettings):
-    """What an act agent can be told."""
+    """The settings of the act agent."""
 
     use_reasoning: bool = Field(default=False, description="Write a thought before each action.")
 

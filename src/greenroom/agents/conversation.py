@@ -1,9 +1,8 @@
-"""What every agent that asks a language model does: ask, act on the reply, keep the messages.
+"""The loop of agents that ask a language model: ask, act on the reply, keep the messages.
 
-A reply that leads to no step of the environment is unusable: it is empty, or it asks for something
-that cannot be read. The model is told what was wrong with it and asked again. After several such
-replies in a row the agent gives up, so an episode ends whatever the model writes: each request
-leads to a step or counts towards that limit.
+A reply that leads to no step is unusable: it is empty or cannot be read. The model is told what was
+wrong and asked again. After several such replies in a row the agent gives up, so every episode
+ends: each request leads to a step or counts towards that limit.
 """
 
 from __future__ import annotations
@@ -25,19 +24,19 @@ if TYPE_CHECKING:
 
 
 class ModelAgentSettings(Settings):
-    """What all these agents can be told."""
+    """The settings that these agents share."""
 
     unusable_limit: Count = Field(
         default=5, description="How many unusable replies in a row end the episode."
     )
 
 
-# Deeper than any tool needs, and well within what can be kept, compared and shown.
+# Deeper than any tool needs, and shallow enough to store, compare and show.
 _DEEPEST_NESTING = 64
 
 
 class Unreadable(Exception):
-    """What a model wrote cannot be taken for what it should be; the text says why."""
+    """A reply that cannot be used; the text says why."""
 
 
 class ModelAgent(ABC):
@@ -70,11 +69,11 @@ class ModelAgent(ABC):
 
     @abstractmethod
     def _request(self, stage: Stage) -> ModelRequest:
-        """The question to the model, about the messages so far."""
+        """The model request for the messages so far."""
 
     @abstractmethod
     async def _follow(self, stage: Stage, completion: Completion) -> bool:
-        """Do what the model wants and record both; False where no step came of it."""
+        """Act on the reply and record both; False if it leads to no step."""
 
     def _question(
         self,
@@ -82,7 +81,7 @@ class ModelAgent(ABC):
         tools: list[dict[str, Any]] | None = None,
         response_format: dict[str, Any] | None = None,
     ) -> ModelRequest:
-        # A copy: what was asked must not change when the conversation goes on.
+        # Copy the messages: a request must not change when the conversation continues.
         return ModelRequest(
             messages=list(self.messages),
             tools=tools,
@@ -107,17 +106,17 @@ class ModelAgent(ABC):
 
 
 def writable(text: str) -> str:
-    """The text with a question mark for each half of a surrogate pair, which is no character.
+    """The text with a question mark for each half of a surrogate pair.
 
-    A model that is cut off within an emoji sends one; no file and no database takes it.
+    A model that is cut off within an emoji sends one, and no file or database can store it.
     """
     return text.encode("utf-8", "replace").decode()
 
 
 def extras_of(sent: Mapping[str, Any], known: Set[str]) -> dict[str, Any]:
-    """What a provider sent beyond the known members, as far as it can be written down.
+    """The unknown members of a provider's message that JSON can hold.
 
-    It goes back to the provider with the conversation: some need their own notes again.
+    They go back to the provider with the conversation, because some providers need them.
     """
     return {
         key: value
@@ -159,7 +158,7 @@ _KINDS: Mapping[type, str] = {
 
 
 def _nesting(value: Any) -> int:
-    # Level by level, as recursion is what too deep a nesting breaks.
+    # Go level by level: recursion would fail on deep nesting.
     depth, level = 0, [value]
     while level:
         depth += 1

@@ -1,4 +1,4 @@
-"""The few-shot agent: a tool-calling agent that is shown examples of conversations first.
+"""The few-shot agent: a tool-calling agent with example conversations in its prompt.
 
 The examples come from a JSON Lines file in Tau Bench's form, `{"messages_display": "..."}` on each
 line. Which of them an episode sees is a pure function of its seed.
@@ -30,7 +30,7 @@ were handled; none of their names, numbers and wishes belong to the user whom yo
 
 
 class FewShotSettings(ToolCallingSettings):
-    """What a few-shot agent can be told."""
+    """The settings of the few-shot agent."""
 
     few_shot_displays_path: Path = Field(
         description='A JSON Lines file of examples, {"messages_display": "..."} on each line.'
@@ -49,7 +49,7 @@ class FewShotSettings(ToolCallingSettings):
 
 
 class FewShotAgent(ToolCallingAgent):
-    """Calls tools natively, with examples behind the policy."""
+    """Calls tools natively, with examples after the policy."""
 
     def __init__(self, context: AgentContext, examples: Sequence[str]) -> None:
         super().__init__(context)
@@ -65,7 +65,7 @@ def load_examples(path: Path) -> tuple[str, ...]:
     """The conversations of an examples file."""
     examples = [
         _example(path, number, line)
-        # Not splitlines: JSON may hold characters that it takes for the end of a line.
+        # splitlines() would also split at characters that JSON text may contain.
         for number, line in enumerate(read_text(path).split("\n"), 1)
         if line.strip()
     ]
@@ -88,7 +88,7 @@ def _example(path: Path, number: int, line: str) -> str:
 
 
 def draw_examples(settings: FewShotSettings, seed: int) -> list[str]:
-    """The examples that the episode with this seed is shown."""
+    """The examples for the episode with this seed."""
     examples = load_examples(settings.few_shot_displays_path)
     return random.Random(f"few-shot/{seed}").sample(examples, settings.num_few_shots)  # noqa: S311
 

@@ -1,4 +1,4 @@
-"""Flags that only an agent knows: each setting of the chosen agent is a flag of the command."""
+"""Flags of agents: each setting of the chosen agent is a flag of the command."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ class UnknownFlag(InputError):
 
 @dataclass(frozen=True)
 class AgentFlags:
-    """How a command names its agent, and which flags it knows itself."""
+    """The flags of a command, and the flag that names its agent."""
 
     known: Mapping[str, bool]
     """The command's flags: whether a value follows."""
     default: Callable[[Mapping[str, str]], str]
-    """Which agent plays where none is named, from the values of the other flags."""
+    """The default agent, from the values of the other flags."""
     flag: str = "--agent-strategy"
 
     def spelt_out(self, words: Sequence[str]) -> list[str]:
         """The words of a command with each flag of the agent as `--agent-option NAME=VALUE`.
 
-        Where no agent is named and only one of those installed has the flags, that one plays.
+        If no agent is named and only one installed agent has the flags, that one plays.
         """
         values, unknown = self._scanned(words)
         if not unknown:
@@ -88,7 +88,7 @@ def spellings(option: Option) -> list[str]:
 
 
 def _flags_of(agent: str) -> dict[str, tuple[Option, bool]]:
-    """The flags of an agent's settings: what each sets, and to what, if it is a switch."""
+    """The flags of an agent's settings: the option of each, and its value for a switch."""
     return {
         name: (option, name in option.names)
         for option in options_of(find_strategy(agent).settings)
@@ -101,7 +101,7 @@ def _has_all(agent: str, flags: Mapping[str, int]) -> bool:
 
 
 def _only(flags: Mapping[str, int]) -> list[str]:
-    """The one installed agent that has all these flags, if it is one."""
+    """The only installed agent with all these flags, if there is exactly one."""
     found = [name for name in strategy_names() if _has_all(name, flags)]
     return found if len(found) == 1 else []
 

@@ -1,4 +1,4 @@
-"""The oracle: plays the ground truth and says what has to be said."""
+"""The oracle: plays the ground truth and says the outputs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _create(context: AgentContext) -> Agent:
 
 
 def required_script(context: AgentContext) -> Script:
-    """The context's script, which strategies that read it are always given."""
+    """The context's script; strategies with `reads_script` always have one."""
     assert context.script is not None, "a strategy that reads the script was made without one"
     return context.script
 

@@ -10,7 +10,7 @@ from greenroom.agents.text_protocol import WrittenActionAgent
 
 
 class ReactSettings(ActSettings):
-    """What a react agent can be told."""
+    """The settings of the react agent."""
 
     use_reasoning: bool = Field(default=True, description="Write a thought before each action.")
 

@@ -17,7 +17,7 @@ from greenroom.trajectories import read_conversation
 
 @dataclass(frozen=True)
 class RecordedStep:
-    """An action and what came back; nothing did where the recording ends in between."""
+    """An action and its observation; None if the recording ends before it."""
 
     action: Action
     observation: str | None
@@ -35,7 +35,7 @@ class RecordedEpisode:
 
     @property
     def user_replies(self) -> list[str]:
-        """What the user answered, in order."""
+        """The user's answers, in order."""
         return [
             step.observation
             for step in self.steps
@@ -56,7 +56,7 @@ _result_rows = TypeAdapter(list[_ResultRow])
 
 
 def load_recordings(path: Path) -> tuple[RecordedEpisode, ...]:
-    """The episodes of a Tau Bench result file; one that has not changed is read once."""
+    """The episodes of a Tau Bench result file; an unchanged file is read once."""
     try:
         found = path.stat()
     except OSError:
@@ -72,7 +72,7 @@ def _load(path: Path, changed_at: int, size: int) -> tuple[RecordedEpisode, ...]
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise DataError(
-            f"{path} is no Tau Bench result file: {place}: {first['msg']}. "
+            f"{path} is not a Tau Bench result file: {place}: {first['msg']}. "
             "It should be a list of {task_id, reward, info, traj, trial}."
         ) from error
     return tuple(_episode(row) for row in rows)

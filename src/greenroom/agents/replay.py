@@ -1,4 +1,4 @@
-"""The replay agent: plays recorded trajectories again, with the user's recorded words."""
+"""The replay agent: plays recorded trajectories again, with the recorded user messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ReplaySettings(Settings):
-    """What a replay agent can be told."""
+    """The settings of the replay agent."""
 
     file: Path = Field(description="A Tau Bench result file.")
 
@@ -29,7 +29,7 @@ class ReplaySettings(Settings):
 
 
 class Replay:
-    """Does again what was recorded, for as long as the episode lasts."""
+    """Repeats the recorded actions until the episode ends."""
 
     def __init__(self, recording: RecordedEpisode) -> None:
         self._recording = recording
@@ -42,7 +42,7 @@ class Replay:
 
 
 def recorded_user(recording: RecordedEpisode) -> ScriptedUser:
-    """A user who says what the recorded one said."""
+    """A user with the recorded messages."""
     return ScriptedUser(recording.user_replies, opening=recording.opening)
 
 

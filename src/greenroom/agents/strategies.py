@@ -1,4 +1,4 @@
-"""Agents: what they get, what they do, and how a strategy is found by its name."""
+"""Agents, their contexts and strategies, and finding a strategy by name."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ ENTRY_POINTS = "greenroom.agents"
 
 
 class Stage:
-    """The agent's side of an environment: it can act and see what comes back, and nothing else.
+    """The agent's side of an environment: it can act and read observations.
 
-    The task, its ground truth and the reward stay on the other side.
+    The task, its ground truth and the reward stay hidden.
     """
 
     __slots__ = ("_environment", "opening", "policy", "tool_infos")
@@ -43,7 +43,7 @@ class Stage:
         return self._environment.over
 
     async def step(self, action: Action) -> str:
-        """Do something: the observation."""
+        """Take a step; return the observation."""
         return (await self._environment.step(action)).observation
 
 
@@ -57,7 +57,7 @@ class Agent(Protocol):
 
 @dataclass(frozen=True)
 class Script:
-    """What is behind the stage: for agents that know the answer, such as the oracle."""
+    """The ground truth, for agents that know the answer, such as the oracle."""
 
     domain: Domain
     split: str
@@ -75,7 +75,7 @@ class Script:
 
 
 class DomainView(Protocol):
-    """What agents may know of a domain before the first episode."""
+    """What agents may know about a domain before the first episode."""
 
     @property
     def name(self) -> str:
@@ -84,7 +84,7 @@ class DomainView(Protocol):
 
     @property
     def policy(self) -> str:
-        """What an agent has to go by, in words."""
+        """The policy that agents follow, as text."""
         ...
 
     @property
@@ -95,12 +95,12 @@ class DomainView(Protocol):
 
 @dataclass(frozen=True)
 class AgentContext:
-    """What an agent is made from, for one episode."""
+    """The input for creating an agent for one episode."""
 
     task_index: int
     trial: int
     seed: int
-    """The run's seed: what an agent draws is a function of this, the task and the trial."""
+    """The run's seed; an agent's random choices depend on this, the task and the trial."""
     settings: Any = field(default_factory=Settings)
     """An instance of the strategy's model of settings."""
     script: Script | None = None
@@ -110,33 +110,33 @@ class AgentContext:
     episode_seed: int = 0
     """A seed for the model, different for every episode of the run."""
     role_models: Mapping[str, Model] = field(default_factory=dict[str, "Model"])
-    """Models for some of the agent's roles, where its settings name them."""
+    """Models for some of the agent's roles, if its settings name them."""
     shared: Any = None
     """What the strategy's `prepare` made for the whole run."""
 
 
 @dataclass(frozen=True)
 class AgentStrategy:
-    """How agents of a kind are made; registered by entry point under its name."""
+    """Creates agents of a kind; registered by entry point under its name."""
 
     name: str
     create: Callable[[AgentContext], Agent]
     summary: str = ""
-    """What it is, in a line."""
+    """A one-line description."""
     settings: type[BaseModel] = Settings
     """The settings that its agents take: each field is an option and a flag."""
     needs_model: bool = False
-    """It asks a language model."""
+    """The agent needs a language model."""
     reads_script: bool = False
-    """It knows the ground truth: a rehearsal aid, not a contestant."""
+    """The agent knows the ground truth, so its results say nothing about a model."""
     create_user: Callable[[AgentContext], SimulatedUser] | None = None
-    """Set where the agent only makes sense with a user of its own, as a recording does."""
+    """Creates the agent's own user, for agents that need one, such as replay."""
     create_model: Callable[[AgentContext], Model] | None = None
-    """Set where the agent brings the model of an episode itself; the agent's purse pays for it."""
+    """Creates the agent's own model for an episode; the agent's budget pays for it."""
     prepare: Callable[[DomainView, Any, int], AbstractAsyncContextManager[Any]] | None = None
-    """Gets the domain, the settings and the most steps of an episode. Opened before a run's first
-    episode and closed after its last: what the agents share, such as processes. It is the place
-    to refuse a run before it costs anything."""
+    """Makes what the agents of a run share, such as processes. It gets the domain, the settings and
+    the step limit, is opened before a run's first episode and closed after its last, and may refuse
+    the run before it costs anything."""
 
     def check(self, given: Mapping[str, Any] | BaseModel | None = None) -> BaseModel:
         """The settings for its agents; raises InputError for what is wrong."""
@@ -147,8 +147,8 @@ class AgentStrategy:
 def wrap_agent(found: Any, name: str) -> AgentStrategy | None:
     """A strategy from a class with `play(stage)`, a function of the stage, or a chat workflow.
 
-    A class is made with the context if its constructor takes one. A model is there where the run
-    names one. A function whose first parameter is `messages` is taken for a chat workflow.
+    A class gets the context if its constructor takes one. The context has a model if the run names
+    one. A function whose first parameter is `messages` counts as a chat workflow.
     """
     about = (inspect.getdoc(found) or "").partition("\n")[0]
     if _is_chat(found):
@@ -175,7 +175,7 @@ def _is_chat(found: Any) -> bool:
 
 
 class _FunctionAgent:
-    """Plays by a function of the stage, and of the context where it takes one."""
+    """Plays with a function of the stage, and of the context if it takes one."""
 
     def __init__(self, function: Callable[..., Awaitable[None]], context: AgentContext) -> None:
         self._function = function
@@ -195,10 +195,10 @@ def strategy_names() -> list[str]:
 
 
 def name_of_strategy(agent: Any) -> str:
-    """The name of an agent that is given as an object: `find_strategy` finds it by this name."""
+    """Register an agent object; return the name by which `find_strategy` finds it."""
     return _REGISTRY.name_of(agent)
 
 
 def find_strategy(name: str) -> AgentStrategy:
-    """The strategy of that name, or the one that `file.py:name` or `module:name` means."""
+    """The strategy with this name, or the one at `file.py:name` or `module:name`."""
     return _REGISTRY.load(name)

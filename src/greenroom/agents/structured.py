@@ -1,4 +1,4 @@
-"""The structured agent: the model's replies are held to a JSON schema of the possible actions.
+"""The structured agent: the model's replies follow a JSON schema of the possible actions.
 
 For models that cannot call tools natively but whose server can make them write JSON of a given
 form. A reply that is none all the same is told to the model, never said to the user.
@@ -55,7 +55,7 @@ class StructuredAgent(TextAgent):
         try:
             reply = read_object(text)
             inner: Any = reply.get("action")
-            # Without a schema to hold it, a model may leave out the outer object.
+            # A model that ignores the schema may leave out the outer object.
             return named_action(cast("dict[str, Any]", inner) if isinstance(inner, dict) else reply)
         except Unreadable as problem:
             form = json.dumps({"action": {"name": "NAME", "arguments": {}}})
@@ -63,14 +63,14 @@ class StructuredAgent(TextAgent):
 
 
 def response_format(infos: list[ToolInfo]) -> dict[str, Any]:
-    """The form of a reply: a call of one of the tools, or words for the user."""
+    """The schema of a reply: a call of a tool, or a text for the user."""
     functions = [info["function"] for info in infos]
     actions = [
         _action_schema(function["name"], function.get("parameters") or {"type": "object"})
         for function in functions
     ]
     actions.append(_action_schema(RESPOND, _RESPOND_PARAMETERS))
-    # The choice stands one level down: several providers want an object at the top, not a choice.
+    # The choice is one level down, because several providers need an object at the top.
     schema = _object_schema({"action": {"anyOf": actions}})
     return {"type": "json_schema", "json_schema": {"name": "action", "schema": schema}}
 

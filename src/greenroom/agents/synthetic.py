@@ -1,4 +1,4 @@
-"""The synthetic agent: an oracle that fails on purpose, as often as it is told to.
+"""The synthetic agent: an oracle that fails on purpose at a given rate.
 
 The chance that it solves a task is known exactly, so metrics and intervals can be held against the
 truth. Each outcome is a pure function of seed, task and trial.
@@ -20,7 +20,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class SyntheticSettings(Settings):
-    """What a synthetic agent can be told."""
+    """The settings of the synthetic agent."""
 
     success: Share = Field(
         default=0.8,
@@ -46,7 +46,7 @@ def success_probability(settings: SyntheticSettings, seed: int, task_index: int)
 
 
 class WanderingAgent:
-    """Thinks without end: whatever the task, it runs out of steps."""
+    """Thinks until it runs out of steps."""
 
     async def play(self, stage: Stage) -> None:
         while not stage.over:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ACTION: Final = "Action:"
 API_OUTPUT: Final = "API output: "
-"""Begins the message that brings a tool's answer, to tell it from the user's words."""
+"""Begins a message with a tool's answer, to tell it from a user message."""
 
 _TOOLS = """
 
@@ -67,7 +67,7 @@ class TextAgent(ModelAgent):
     async def _follow(self, stage: Stage, completion: Completion) -> bool:
         text = writable(completion.text).strip()
         if not text:
-            # Nothing is recorded of the reply: providers refuse a conversation with an empty one.
+            # Do not record the reply: providers refuse conversations with empty messages.
             return self._object_to("it was empty. Write an action.")
         self._record_reply(completion)
         try:
@@ -80,11 +80,11 @@ class TextAgent(ModelAgent):
 
     @abstractmethod
     def _read(self, text: str) -> Action:
-        """What the model wants done; Unreadable where that cannot be said."""
+        """The action that the model wants; raise Unreadable if there is none."""
 
 
 class WrittenActionAgent(TextAgent):
-    """Follows actions written behind `Action:`, after a thought where reasoning is asked for."""
+    """Follows actions written after `Action:`, with a thought before them if asked for."""
 
     def __init__(self, context: AgentContext) -> None:
         super().__init__(context)
@@ -98,7 +98,7 @@ class WrittenActionAgent(TextAgent):
         return self._question()
 
     def _read(self, text: str) -> Action:
-        # The last one counts, as in Tau Bench; but what is said to the user may contain the word.
+        # The last one counts, as in Tau Bench; but a text for the user may contain the word.
         places = (text.rpartition(ACTION)[2], text.partition(ACTION)[2], text)
         problems: list[Unreadable] = []
         for written in places:
@@ -115,7 +115,7 @@ class WrittenActionAgent(TextAgent):
 
 
 def describe_tools(infos: list[ToolInfo]) -> str:
-    """The part of a system message that tells a model which tools there are."""
+    """The part of a system message that lists the tools."""
     return _TOOLS.format(tools=json.dumps(infos, ensure_ascii=False))
 
 

@@ -1,4 +1,4 @@
-"""Frameworks that are not asynchronous: an agent that plays in a thread of its own.
+"""Run synchronous agents: an agent that plays in its own thread.
 
     class MyAgent:
         async def play(self, stage: Stage) -> None:
@@ -8,9 +8,9 @@
             answer = model.complete(ModelRequest(messages=[...]))
             observation = stage.step(respond(answer.text))
 
-The thread is led out by `Interrupted` as soon as there is nothing left to do in it: the episode is
-over or was called off, or something broke on the other side. A framework cannot swallow that by
-catching Exception, and what broke is raised by `play_in_thread` as it was.
+`Interrupted` ends the thread when the episode is over or cancelled, or when the stage or the model
+fails. A framework cannot swallow it by catching Exception. `play_in_thread` raises the original
+error.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ T = TypeVar("T")
 
 
 class Interrupted(BaseException):
-    """Leads the agent's thread out: nothing is left to do in this episode.
+    """Ends the agent's thread, because the episode has ended.
 
-    It is no Exception, as frameworks go on after whatever Exception a tool or a model raises.
+    It is a BaseException, because frameworks catch every Exception of a tool or a model.
     """
 
 
 class ThreadStage:
-    """The stage as a thread steps it: `step` blocks until the observation is there."""
+    """The stage for a thread: `step` blocks until the observation is there."""
 
     def __init__(self, stage: Stage, line: _Line) -> None:
         self.opening = stage.opening
@@ -56,25 +56,25 @@ class ThreadStage:
         return self._stage.over
 
     def step(self, action: Action) -> str:
-        """Do something: the observation; raises Interrupted if the episode is over."""
+        """Take a step; return the observation. Raise Interrupted if the episode is over."""
         return self._line.call(self._stage.step, action)
 
 
 class ThreadModel:
-    """The model as a thread asks it: `complete` blocks until the answer is there."""
+    """The model for a thread: `complete` blocks until the answer is there."""
 
     def __init__(self, model: Model | None, line: _Line) -> None:
         self._model = model
         self._line = line
 
     def complete(self, request: ModelRequest) -> Completion:
-        """The answer; raises Interrupted if the episode is over or there is no answer."""
+        """The answer; raise Interrupted if the episode is over or there is no answer."""
         assert self._model is not None, "an agent without a model asked one"
         return self._line.call(self._model.complete, request)
 
 
 class _Line:
-    """From threads to the event loop of the episode, for as long as there is something to do."""
+    """Passes calls from threads to the event loop of the episode until it ends."""
 
     def __init__(self, portal: BlockingPortal, stage: Stage) -> None:
         self._portal = portal
@@ -125,23 +125,23 @@ class _Line:
 async def play_in_thread(
     stage: Stage, model: Model | None, play: Callable[[ThreadStage, ThreadModel], None]
 ) -> None:
-    """Have `play` run in a thread, with a stage and a model that it can use from there.
+    """Run `play` in a thread, with a stage and a model that it can use there.
 
-    Whatever the model or the stage raises comes out of here, whatever the framework made of it. If
-    the episode is called off, `play` is led out at its next step or question; an episode has not
-    ended before its thread has. The two may be used from any thread that `play` starts.
+    Errors of the model and the stage are raised here, even if the framework catches them. If the
+    episode is cancelled, `play` ends at its next step or model call, and this function waits for
+    it. Any thread that `play` starts may use the stage and the model.
     """
     portal = BlockingPortal()
     line = _Line(portal, stage)
     problem: Exception | None = None
     async with anyio.create_task_group() as watch:
         await watch.start(line.hang_up_when_cancelled)
-        # Shielded, as a task that is cancelled before it begins would leave the thread waiting for
-        # ever: the line ends its calls itself.
+        # Shielded: a task that is cancelled before it begins would leave the thread waiting
+        # forever. The line ends its calls itself.
         with anyio.CancelScope(shield=True):
             async with portal:
                 try:
-                    # A limiter of its own: there are as many threads as there are episodes.
+                    # Use a separate limiter: there are as many threads as episodes.
                     await anyio.to_thread.run_sync(
                         _until_interrupted,
                         play,
@@ -154,9 +154,9 @@ async def play_in_thread(
                 finally:
                     line.hang_up()  # on threads that the framework has left behind
         watch.cancel_scope.cancel()
-    # A thread that was led out returns like any other: only this says that it was called off.
+    # An interrupted thread returns normally: raise the cancellation here.
     await checkpoint_if_cancelled()
-    # Out here, as what is raised within a task group comes out wrapped in another.
+    # Raise outside of the task group, which would wrap the error in an exception group.
     problem = line.problem or problem
     if problem is not None:
         raise problem

@@ -1,7 +1,7 @@
-"""The tool-calling agent: the model calls tools natively, and whatever else it writes is said.
+"""The tool-calling agent: the model calls tools natively, and its text goes to the user.
 
-Parallel calls are all made, in order. Tau Bench makes the first one and drops the others without a
-word; the option `tau_compatible` does the same.
+Parallel calls are all made, in order. Tau Bench makes the first one and silently drops the others;
+the option `tau_compatible` does the same.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ToolCallingSettings(ModelAgentSettings):
-    """What a tool-calling agent can be told."""
+    """The settings of the tool-calling agent."""
 
     tau_compatible: bool = Field(
         default=False,
@@ -36,13 +36,13 @@ class ToolCallingSettings(ModelAgentSettings):
 
 
 NAMELESS = "unnamed"
-"""Stands in the record for the name of a call that has none: providers refuse an empty one."""
+"""Recorded as the name of a call without one, because providers refuse empty names."""
 
 _NOT_MADE = "This call was not made: the conversation was already over."
 
 
 class ToolCallingAgent(ModelAgent):
-    """Makes the calls that the model asks for and says what it writes."""
+    """Makes the model's calls and says its text."""
 
     def __init__(self, context: AgentContext) -> None:
         super().__init__(context)
@@ -61,7 +61,7 @@ class ToolCallingAgent(ModelAgent):
             return await self._make_calls(stage, completion, wanted)
         words = writable(completion.text)
         if not words.strip():
-            # Nothing is recorded of the reply: providers refuse a conversation with an empty one.
+            # Do not record the reply: providers refuse conversations with empty messages.
             return self._object_to("it was empty. Call a tool, or write what the user should read.")
         self._record_reply(completion)
         self._record_answer(await stage.step(respond(words)))
@@ -89,8 +89,8 @@ class ToolCallingAgent(ModelAgent):
         return stepped
 
     def _tidy(self, call: Any) -> dict[str, Any]:
-        # Models behind simple servers leave out ids, give one to all calls, or send the arguments
-        # as an object. What is recorded can be sent to any provider.
+        # Simple servers leave out ids, give all calls the same id, or send the arguments as an
+        # object. Record calls in a form that any provider accepts.
         call = _mapping(call)
         function = _mapping(call.get("function"))
         name, arguments = function.get("name"), function.get("arguments")
@@ -119,7 +119,7 @@ def _action(name: str, arguments: str) -> Action:
     if name == NAMELESS:
         raise Unreadable("the call names no tool.")
     try:
-        # Where a tool needs no arguments, some models write none instead of an empty object.
+        # Some models write nothing instead of an empty object for a tool without arguments.
         return Action(name, read_object(arguments.strip() or "{}"))
     except Unreadable as problem:
         raise Unreadable(f"the arguments are not a JSON object: {problem}") from None
@@ -135,7 +135,7 @@ def _arguments_text(arguments: Any) -> str:
     try:
         return orjson.dumps(arguments).decode()
     except TypeError:
-        # No JSON can be made of it; its text then is told to be none.
+        # It cannot be JSON; the model is told so.
         return str(arguments)
 
 

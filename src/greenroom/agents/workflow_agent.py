@@ -39,7 +39,7 @@ def _read_object(given: Any) -> Any:
 
 
 class CallSettings(ToolCallingSettings):
-    """How a workflow is called."""
+    """The settings of workflow calls."""
 
     parameters: Annotated[
         dict[str, Any] | None, BeforeValidator(_read_object), Flag(typed=str, metavar="JSON")
@@ -58,7 +58,7 @@ class WorkflowSettings(CallSettings):
 
 @dataclass(frozen=True)
 class OpenWorkflow:
-    """The workflow that a run's agents share."""
+    """The workflow of a run's agents."""
 
     target: Target
     facts: dict[str, str]
@@ -68,7 +68,7 @@ class OpenWorkflow:
 async def prepare(
     domain: DomainView, settings: WorkflowSettings, max_steps: int
 ) -> AsyncGenerator[OpenWorkflow]:
-    """Find the workflow and see that it is a chat workflow."""
+    """Find the workflow and check that it is a chat workflow."""
     target = await open_target(settings.workflow, model=settings.workflow_model)
     async with _checked(target, settings.workflow) as opened:
         yield opened
@@ -80,8 +80,8 @@ async def _checked(target: Target, address: str) -> AsyncGenerator[OpenWorkflow]
         profile = target.profile
         if not profile.is_chat:
             raise InputError(
-                f"'{profile.name}' at {address} is no chat workflow ({profile.decided_by}), and an "
-                'agent has to converse. Declare it with flags={"is_chat": True}.'
+                f"'{profile.name}' at {address} is not a chat workflow ({profile.decided_by}). "
+                'An agent has to chat: declare it with flags={"is_chat": True}.'
             )
         yield OpenWorkflow(target, {"workflow": profile.name, "chat because": profile.decided_by})
     finally:
@@ -106,14 +106,14 @@ class WorkflowAgent(ToolCallingAgent):
 
 @dataclass(frozen=True)
 class WorkflowModel:
-    """A workflow that is asked like a model, under one session for a whole episode."""
+    """A workflow as a model, with one session per episode."""
 
     target: Target
     parameters: dict[str, Any] | None
     session_id: str
 
     async def complete(self, request: ModelRequest) -> Completion:
-        """Its answer; a workflow that fails is no agent that plays badly, so it is unavailable."""
+        """The workflow's answer; a failing workflow is unavailable, not a bad player."""
         parameters = self.parameters
         if self.target.profile.interface == "openai" and request.seed is not None:
             parameters = {"seed": request.seed} | (parameters or {})
@@ -160,7 +160,7 @@ strategy = AgentStrategy(
 
 
 def strategy_of(workflow: Workflow | Callable[..., Any]) -> AgentStrategy:
-    """The strategy that plays with a workflow of this process, or with a chat function."""
+    """The strategy for a workflow of this process, or a chat function."""
     declared = as_workflow(workflow)
 
     @asynccontextmanager

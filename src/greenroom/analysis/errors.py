@@ -33,8 +33,9 @@ from typing import Any
 from greenroom.analysis import wording
 from greenroom.analysis.alignment import Alignment, Pair, Write, align
 from greenroom.analysis.arguments import ArgumentDifference, target_of
-from greenroom.analysis.figures import Diagnosis, ErrorBreakdown, FailureKind
+from greenroom.analysis.figures import Diagnosis, ErrorBreakdown
 from greenroom.analysis.tools import refused
+from greenroom.store.outcomes import FailureKind, outcome_info
 from greenroom.store.records import DifferenceRecord, EpisodeRecord, StepRecord
 from greenroom.trajectories import RESPOND
 
@@ -154,7 +155,7 @@ def _refusal(step: StepRecord) -> str | None:
 def _findings(episode: EpisodeRecord, alignment: Alignment) -> list[_Finding]:
     """Everything that is wrong, at least one finding."""
     cut_off = [finding for finding in [_cut_off(episode, alignment)] if finding is not None]
-    if episode.outcome == "infrastructure_error":
+    if not episode.has_result:
         return cut_off  # what is undone then is no doing of the agent's
     findings = [
         *cut_off,
@@ -165,29 +166,18 @@ def _findings(episode: EpisodeRecord, alignment: Alignment) -> list[_Finding]:
 
 
 def _cut_off(episode: EpisodeRecord, alignment: Alignment) -> _Finding | None:
-    steps = wording.count(len(episode.steps), "step")
+    failure = outcome_info(episode.outcome).failure
+    if failure is None:
+        return None
+    kind, said = failure
+    if not episode.has_result:
+        return _Finding(kind, f"{said}: {episode.error or 'the cause was not recorded'}")
     undone = [pair.expected for pair in alignment.pairs if pair.actual is None]
-    pending = f": {wording.call(undone[0])} was still to come" if undone else ""
-    match episode.outcome:
-        case "infrastructure_error":
-            error = episode.error or "the cause was not recorded"
-            return _Finding("infrastructure", f"Broken off by an error: {error}")
-        case "max_time":
-            return _Finding("max_time", f"Out of time after {steps}{pending}")
-        case "max_steps":
-            return _Finding("max_steps", f"Not done after {steps}{pending}")
-        case "context_window":
-            return _Finding("model_limit", f"Too long for the model after {steps}{pending}")
-        case "content_filter":
-            return _Finding(
-                "model_limit", f"The provider declined to answer after {steps}{pending}"
-            )
-        case "invalid":
-            problem = next((s.invalid for s in reversed(episode.steps) if s.invalid), None)
-            detail = f": {problem}" if problem else pending
-            return _Finding("invalid_action", f"Gave no further action after {steps}{detail}")
-        case "success" | "failure" | "answered":
-            return None
+    detail = f": {wording.call(undone[0])} was still to come" if undone else ""
+    if kind == "invalid_action":
+        problem = next((s.invalid for s in reversed(episode.steps) if s.invalid), None)
+        detail = f": {problem}" if problem else detail
+    return _Finding(kind, f"{said} after {wording.count(len(episode.steps), 'step')}{detail}")
 
 
 def _database_findings(episode: EpisodeRecord, alignment: Alignment) -> list[_Finding]:

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from greenroom.store.outcomes import FailureKind
+
 ErrorConvention = Literal["errors_excluded", "errors_as_failures"]
 """What becomes of episodes without a result: left out, or counted as failures."""
 
@@ -154,22 +156,6 @@ class RunMetrics(Figures):
     def main(self) -> ConventionMetrics:
         """The figures with errors left out: what the agent did."""
         return self.conventions["errors_excluded"]
-
-
-FailureKind = Literal[
-    "wrong_tool",
-    "wrong_arguments",
-    "missing_write",
-    "extra_write",
-    "outputs_missing",
-    "max_steps",
-    "max_time",
-    "model_limit",
-    "invalid_action",
-    "user_ended_early",
-    "infrastructure",
-    "other",
-]
 
 
 class Diagnosis(Figures):

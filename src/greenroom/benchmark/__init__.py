@@ -15,17 +15,18 @@ if TYPE_CHECKING:
     from greenroom.benchmark.replay import ReplayedEpisode, replay_recordings
     from greenroom.benchmark.runner import play_run, reopen_run, start_run
 
-# Reading the options of a run needs none of the rest.
-__getattr__ = later(
-    __name__,
-    config="RunConfig check_config",
-    conformance="ConformanceReport Mismatch check_conformance",
-    context="RunContext prepare_run",
-    episode="Episode play_episode",
-    recording="episode_record",
-    replay="ReplayedEpisode replay_recordings",
-    runner="play_run reopen_run start_run",
-)
+if not TYPE_CHECKING:
+    # Reading the options of a run needs none of the rest.
+    __getattr__ = later(
+        __name__,
+        config="RunConfig check_config",
+        conformance="ConformanceReport Mismatch check_conformance",
+        context="RunContext prepare_run",
+        episode="Episode play_episode",
+        recording="episode_record",
+        replay="ReplayedEpisode replay_recordings",
+        runner="play_run reopen_run start_run",
+    )
 
 __all__ = [
     "ConformanceReport",

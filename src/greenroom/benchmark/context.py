@@ -24,10 +24,7 @@ from greenroom.options import role_models, stored_settings
 from greenroom.store import Usage
 from greenroom.trials import cell_seed, open_models
 from greenroom.users import UserContext, UserStrategy, find_user_strategy
-
-
-def _scripted() -> UserStrategy:
-    return find_user_strategy("scripted")
+from greenroom.users.scripted import strategy as SCRIPTED  # noqa: N812
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class RunContext:
     domain: Domain
     strategy: AgentStrategy
     config: RunConfig = field(default_factory=RunConfig)
-    user_strategy: UserStrategy = field(default_factory=_scripted)
+    user_strategy: UserStrategy = SCRIPTED
     task_indices: Sequence[int] = ()
     pool: ModelPool | None = None
     shared: Any = None

@@ -95,7 +95,13 @@ async def play_episode(
             raise
         except Exception as exception:
             problem = exception
-    outcome = _outcome(environment, problem, timed_out=limit.cancelled_caught)
+    reward = environment.reward
+    outcome = outcome_of(
+        None if reward is None else reward.value,
+        problem,
+        timed_out=limit.cancelled_caught,
+        over=environment.over,
+    )
     return Episode(
         task_index=task_index,
         trial=trial,
@@ -105,7 +111,7 @@ async def play_episode(
         started_at=started_at,
         seconds=time.monotonic() - start,
         seed=agent_context.episode_seed,
-        details=environment.reward,
+        details=reward,
         error=_error_text(problem) if outcome == NO_RESULT else None,
         messages=getattr(agent, "messages", None),
         usage=ledger.usage(),
@@ -144,23 +150,6 @@ def _not_the_agents_fault() -> Generator[None]:
         yield
     except (ContextWindowExceeded, ContentFiltered) as error:
         raise ModelUnavailable(f"The simulated user's model: {error}") from error
-
-
-def _outcome(environment: Environment, problem: Exception | None, *, timed_out: bool) -> Outcome:
-    if environment.reward is not None:
-        return outcome_of(environment.reward.value)
-    match problem:
-        case ContextWindowExceeded():
-            return "context_window"
-        case ContentFiltered():
-            return "content_filter"
-        case Exception():
-            return "infrastructure_error"
-        case None:
-            pass
-    if timed_out:
-        return "max_time"
-    return "max_steps" if environment.over else "invalid"
 
 
 def _error_text(problem: Exception | None) -> str:

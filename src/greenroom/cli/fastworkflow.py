@@ -34,7 +34,7 @@ WorkflowPath = Annotated[
 
 
 @app.command()
-@takes(RunConfig, only=("env",))
+@takes(RunConfig, only=("env", "data"))
 def train(
     fields: dict[str, Any],
     workflow_path: WorkflowPath = None,
@@ -87,6 +87,7 @@ def train(
     from greenroom.agents.fastworkflow.folders import find_workflow
     from greenroom.agents.fastworkflow.training import TrainingSettings
     from greenroom.agents.fastworkflow.training import train as train_models
+    from greenroom.domains.domain import load_domain
 
     settings = TrainingSettings(
         tiny_model=tiny_model,
@@ -98,7 +99,11 @@ def train(
         threads=threads,
     )
     with _progress() as report:
-        workflow = find_workflow(fields["env"], workflow_path)
+        env, tool_infos = fields["env"], []
+        if workflow_path is None:
+            domain = load_domain(env, fields.get("data"))
+            env, tool_infos = domain.name, domain.tool_infos
+        workflow = find_workflow(env, workflow_path, tool_infos)
         result = train_models(workflow, settings, force=force, report=report)
     if json:
         print_json(_row(result))

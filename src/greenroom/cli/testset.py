@@ -158,10 +158,10 @@ def add(
     json: Json = False,
 ) -> None:
     """Add rows to a test set, which is created if there is none of that name."""
-    from greenroom.evaluation.test_sets import add_rows, rows_from
+    from greenroom.evaluation.test_sets import add_rows, parse_rows
     from greenroom.store import open_store
 
-    rows = [found for text in row for found in rows_from([text], "jsonl", "--row")]
+    rows = [found for text in row for found in parse_rows([text], "jsonl", "--row")]
     version = add_rows(open_store(), test_set, rows, note=note)
     _tell(json, _facts(version), f"{version}: {_size(version)}")
 
@@ -220,12 +220,12 @@ def _roles(version: TestSetVersion) -> dict[str, str | None]:
 
 
 def _print_rows(store: Store, version: TestSetVersion, wanted: str) -> None:
-    from greenroom.evaluation.test_sets import written
+    from greenroom.evaluation.test_sets import format_rows
     from greenroom.evaluation.test_sets.files import format_of
 
     columns = [column.name for column in version.columns]
     rows = store.test_sets.rows(version)
-    for piece in written(rows, columns, format_of(Path(), wanted)):
+    for piece in format_rows(rows, columns, format_of(Path(), wanted)):
         sys.stdout.write(piece)
 
 

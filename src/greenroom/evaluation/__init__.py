@@ -38,22 +38,23 @@ if TYPE_CHECKING:
         row_inputs,
     )
 
-# Who only reads options or a test set need not wait for what it takes to run an evaluation.
-__getattr__ = later(
-    __name__,
-    config="EvaluationConfig check_evaluation_config",
-    evaluators=(
-        "Case Evaluator EvaluatorKind Score evaluator_names load_kind make_evaluator "
-        "make_evaluators"
-    ),
-    running="run_evaluation",
-    context="EvaluationContext",
-    runs="find_test_set open_workflow reopen_evaluation start_evaluation",
-    test_sets=(
-        "Roles add_rows column_roles export_file find_version import_file read_rows row_expected "
-        "row_inputs"
-    ),
-)
+if not TYPE_CHECKING:
+    # Who only reads options or a test set need not wait for what it takes to run an evaluation.
+    __getattr__ = later(
+        __name__,
+        config="EvaluationConfig check_evaluation_config",
+        evaluators=(
+            "Case Evaluator EvaluatorKind Score evaluator_names load_kind make_evaluator "
+            "make_evaluators"
+        ),
+        running="run_evaluation",
+        context="EvaluationContext",
+        runs="find_test_set open_workflow reopen_evaluation start_evaluation",
+        test_sets=(
+            "Roles add_rows column_roles export_file find_version import_file read_rows "
+            "row_expected row_inputs"
+        ),
+    )
 
 __all__ = [
     "Case",

@@ -1,8 +1,8 @@
-"""How the rows of a test set become calls of a workflow, settled before anything is called.
+"""Turn the rows of a test set into calls of a workflow.
 
-A chat workflow takes messages: those of the column that holds chats, or a text as the one thing
-that the user says. A row with a goal instead becomes a conversation with a simulated user. Any
-other workflow takes the columns at face value; from a chat it gets what the user said last.
+A chat workflow takes messages: those of a column with chats, or a text as the user's only message.
+A row with a goal instead becomes a conversation with a simulated user. Any other workflow takes the
+columns as they are; of a chat it gets the user's last message.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from greenroom.workflows.calls import Profile
 MESSAGES = "messages"
 GOAL = "goal"
 BRIEF_COLUMNS = (GOAL, "persona", "max_turns")
-"""The columns of a simulated conversation; the workflow never sees them."""
+"""The columns of a simulated conversation; they are not sent to the workflow."""
 
 Form = Literal["chat", "one message", "plain"]
-"""What a call gets: messages, one message of the user, or the columns as they are."""
+"""The input of a call: messages, one user message, or the columns as they are."""
 
 _CHATS: tuple[ColumnKind, ...] = ("chat", "message")
 _TEXTS: tuple[ColumnKind, ...] = ("text", "number", "boolean", "mixed")
@@ -35,12 +35,12 @@ _TEXTS: tuple[ColumnKind, ...] = ("text", "number", "boolean", "mixed")
 
 @dataclass(frozen=True)
 class RowCall:
-    """What a row asks of a workflow."""
+    """The call that a row becomes."""
 
     inputs: dict[str, Any]
     expected: Any | None
     brief: Brief | None = None
-    """For a conversation with a simulated user; the messages are then still to be said."""
+    """For a conversation with a simulated user, who says the messages."""
 
 
 @dataclass(frozen=True)
@@ -49,44 +49,44 @@ class RowPlan:
 
     form: Form
     is_chat: bool
-    """How outputs are read: as messages, or at face value."""
+    """Whether outputs are read as messages."""
     roles: Roles
-    said: str | None = None
-    """The column that holds what the user says."""
+    message_column: str | None = None
+    """The column with the user's messages."""
     text_input: str | None = None
-    """Where a plain call takes the text of a chat."""
-    sent: tuple[str, ...] = ()
-    """The columns that go along under their own names."""
+    """The input of a plain call that takes the text of a chat."""
+    passed: tuple[str, ...] = ()
+    """The columns that are passed on under their own names."""
     brief: bool = False
-    """A row may have a goal instead."""
-    needed: tuple[str, ...] = ()
+    """A row may have a goal instead of messages."""
+    required: tuple[str, ...] = ()
     properties: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def call(self, row: Mapping[str, Any], position: int) -> RowCall:
-        """What a row asks for; an InputError names the row where that cannot be told."""
-        inputs = {name: self._value(name, row[name]) for name in self.sent if name in row}
+        """The call of a row; an InputError names a row without one."""
+        inputs = {name: self._value(name, row[name]) for name in self.passed if name in row}
         expected = row_expected(row, self.roles)
         brief = None
         if self.form == "plain":
-            if self.said is not None and self.text_input is not None:
-                inputs[self.text_input] = _last_said(row.get(self.said), position)
-                expected = _spoken(expected)
-        elif self.said is not None and not _is_empty(row.get(self.said)):
-            messages = self._messages(row[self.said], position)
+            if self.message_column is not None and self.text_input is not None:
+                inputs[self.text_input] = _last_user_text(row.get(self.message_column), position)
+                expected = _expected_text(expected)
+        elif self.message_column is not None and not _is_empty(row.get(self.message_column)):
+            messages = self._messages(row[self.message_column], position)
             inputs[MESSAGES] = messages
-            expected = _spoken(expected) if self.form == "one message" else expected
+            expected = _expected_text(expected) if self.form == "one message" else expected
         elif self.brief and not _is_empty(row.get(GOAL)):
             brief = read_brief(row, position)
         else:
             raise InputError(f"Row {position + 1} has {self._lacking()}.")
-        missing = [name for name in self.needed if name not in inputs]
+        missing = [name for name in self.required if name not in inputs]
         if missing:
             raise InputError(f"Row {position + 1} has no {missing[0]}, which the workflow needs.")
         return RowCall(inputs, expected, brief)
 
     def _messages(self, value: Any, position: int) -> list[dict[str, Any]]:
         if self.form == "one message":
-            return [_user(_last_said(value, position))]
+            return [_user(_last_user_text(value, position))]
         chat = chat_of(value)
         if chat is not None:
             return chat
@@ -97,20 +97,17 @@ class RowPlan:
         chat = chat_of(value)
         if chat is not None:
             return chat
-        # The cells of a CSV file are texts, whatever the workflow takes.
+        # The cells of a CSV file are text, even where the workflow takes another type.
         if isinstance(value, str) and name in self.properties:
             kind = kind_of(self.properties[name])
             if kind != "anything" and "string" not in kind and not kind.startswith("one of"):
-                try:
-                    return raw_value(value)
-                except (ValueError, RecursionError):
-                    return value
+                return _json_or_text(value)
         return value
 
     def _lacking(self) -> str:
-        if self.brief and self.said is not None:
-            return f"neither a {GOAL} nor anything in {self.said}"
-        return f"no {GOAL}" if self.brief else f"nothing in {self.said}"
+        if self.brief and self.message_column is not None:
+            return f"neither a {GOAL} nor anything in {self.message_column}"
+        return f"no {GOAL}" if self.brief else f"nothing in {self.message_column}"
 
 
 def plan_rows(
@@ -120,96 +117,95 @@ def plan_rows(
     *,
     expected: str | None = None,
     inputs: Sequence[str] | None = None,
-    said: str | None = None,
+    message_column: str | None = None,
 ) -> RowPlan:
-    """How rows with these columns become calls; an InputError says what is missing.
+    """The plan for rows with these columns; an InputError says what is missing.
 
-    `expected`, `inputs` and `said` name columns; without them the columns' shapes and names tell.
+    Columns that are not given are found by their kinds and names.
     """
     kinds: dict[str, ColumnKind] = {column.name: column.kind for column in columns}
     roles = column_roles(list(kinds), expected=expected, inputs=inputs)
-    if said is not None and said not in kinds:
-        raise UnknownName("column", said, kinds)
+    if message_column is not None and message_column not in kinds:
+        raise UnknownName("column", message_column, kinds)
     schema = as_dict(profile.schemas.inputs)
-    draft = _Draft(
+    builder = _PlanBuilder(
         profile=profile,
         kinds={name: kinds[name] for name in roles.inputs},
         properties=as_dict(schema.get("properties")),
-        needed=_needed(schema),
+        required=_required(schema),
         closed=schema.get("additionalProperties") is False or profile.interface == "openai",
         roles=roles,
-        said=said,
+        message_column=message_column,
     )
-    return draft.plain() if form == "plain" else draft.chat(form)
+    return builder.plain() if form == "plain" else builder.chat(form)
 
 
 @dataclass(frozen=True)
-class _Draft:
+class _PlanBuilder:
     profile: Profile
     kinds: dict[str, ColumnKind]
-    """Of the inputs."""
+    """The kinds of the input columns."""
     properties: dict[str, Any]
-    needed: list[str]
+    required: list[str]
     closed: bool
-    """Inputs that are not declared would be refused."""
+    """The workflow refuses undeclared inputs."""
     roles: Roles
-    said: str | None
+    message_column: str | None
 
     def chat(self, form: Form) -> RowPlan:
         declared = set(self.properties) - {MESSAGES}
         brief = GOAL in self.kinds and GOAL not in declared
-        if brief and form == "one message" and self.said is None:
+        if brief and form == "one message" and self.message_column is None:
             raise InputError(
-                f"A row with a {GOAL} is a conversation, which a completion cannot have: leave out "
-                "--as completion, or say by --message which column the one message is in."
+                f"A row with a {GOAL} is a conversation, which a completion cannot hold: leave out "
+                "--as completion, or name the column with the message by --message."
             )
         brief = brief and form == "chat"
         hidden = set(BRIEF_COLUMNS) - declared if brief else set[str]()
-        said = self.said or self._said(declared | hidden, texts=not brief)
-        if said is None and not brief:
-            raise InputError(
-                f"'{self.profile.name}' chats, and no column holds what the user says: add one "
-                f"with chats, with texts, or a column {GOAL} for simulated users. There are: "
-                f"{', '.join(self.kinds) or 'none'}."
-            )
-        sent = self._sent({said, *hidden, MESSAGES})
-        needed = [name for name in self.needed if name != MESSAGES]
-        self._check(needed, sent)
+        message_column = self.message_column or self._find_message_column(
+            declared | hidden, texts=not brief
+        )
+        if message_column is None and not brief:
+            raise InputError(self._no_message_column())
+        passed = self._passed({message_column, *hidden, MESSAGES})
+        required = [name for name in self.required if name != MESSAGES]
+        self._check(required, passed)
         return RowPlan(
             form=form,
             is_chat=form == "chat",
             roles=self.roles,
-            said=said,
-            sent=sent,
+            message_column=message_column,
+            passed=passed,
             brief=brief,
-            needed=tuple(needed),
+            required=tuple(required),
             properties=self.properties,
         )
 
     def plain(self) -> RowPlan:
         chats = [name for name, kind in self.kinds.items() if kind in _CHATS]
-        # What is declared as something else than a text is wanted as it is.
-        taken = self.properties
-        chats = [name for name in chats if name not in taken or "string" in kind_of(taken[name])]
-        said = self.said or (chats[0] if len(chats) == 1 else None)
-        if len(chats) > 1 and said is None:
+        # An input that is declared as another type than text takes the chat as it is.
+        chats = [name for name in chats if not self._takes_as_is(name)]
+        message_column = self.message_column or (chats[0] if len(chats) == 1 else None)
+        if len(chats) > 1 and message_column is None:
             raise InputError(_several(chats, "chats", self.profile.name))
-        sent = self._sent({said})
-        text_input = self._text_input(said, sent) if said is not None else None
-        self._check(self.needed, (*sent, text_input))
+        passed = self._passed({message_column})
+        text_input = (
+            self._text_input(message_column, passed) if message_column is not None else None
+        )
+        self._check(self.required, (*passed, text_input))
         return RowPlan(
             form="plain",
             is_chat=False,
             roles=self.roles,
-            said=said,
+            message_column=message_column,
             text_input=text_input,
-            sent=sent,
-            needed=tuple(self.needed),
+            passed=passed,
+            required=tuple(self.required),
             properties=self.properties,
         )
 
-    def _said(self, others: set[str], *, texts: bool) -> str | None:
-        """The column with what the user says, by its shape; the workflow's own inputs are not."""
+    def _find_message_column(self, others: set[str], *, texts: bool) -> str | None:
+        """The column with the user's messages, by its kind; the workflow's inputs do not count."""
         free = {name: kind for name, kind in self.kinds.items() if name not in others}
         for kinds, noun in ((_CHATS, "chats"), (_TEXTS, "texts")):
             if kinds is _TEXTS and not texts:
@@ -223,29 +219,39 @@ class _Draft:
                 return found[0]
         return None
 
-    def _text_input(self, said: str, sent: tuple[str, ...]) -> str:
-        if said in self.properties or not self.properties:
-            return said
-        free = [name for name in self.needed if name not in sent] or [
-            name for name in self.properties if name not in sent
+    def _no_message_column(self) -> str:
+        return (
+            f"'{self.profile.name}' chats, and no column has the user's messages: add one with "
+            f"chats or texts, or a column {GOAL} for simulated users. There are: "
+            f"{', '.join(self.kinds) or 'none'}."
+        )
+
+    def _takes_as_is(self, name: str) -> bool:
+        return name in self.properties and "string" not in kind_of(self.properties[name])
+
+    def _text_input(self, message_column: str, passed: tuple[str, ...]) -> str:
+        if message_column in self.properties or not self.properties:
+            return message_column
+        free = [name for name in self.required if name not in passed] or [
+            name for name in self.properties if name not in passed
         ]
         if len(free) == 1:
             return free[0]
         raise InputError(
-            f"'{self.profile.name}' does not chat, and of the chats in {said} it can get the last "
-            f"text of the user, but where? It takes {', '.join(self.properties)}: name the column "
-            "like one of these."
+            f"'{self.profile.name}' does not chat, and it is unclear which input gets the user's "
+            f"last text of {message_column}: name the column like one of "
+            f"{', '.join(self.properties)}."
         )
 
-    def _sent(self, without: set[str | None]) -> tuple[str, ...]:
+    def _passed(self, without: set[str | None]) -> tuple[str, ...]:
         return tuple(
             name
             for name in self.kinds
             if name not in without and (name in self.properties or not self.closed)
         )
 
-    def _check(self, needed: Sequence[str], given: Sequence[str | None]) -> None:
-        missing = [name for name in needed if name not in given]
+    def _check(self, required: Sequence[str], given: Sequence[str | None]) -> None:
+        missing = [name for name in required if name not in given]
         if missing:
             raise InputError(
                 f"'{self.profile.name}' needs {', '.join(missing)}, and the test set has no such "
@@ -254,7 +260,7 @@ class _Draft:
             )
 
 
-def _needed(schema: dict[str, Any]) -> list[str]:
+def _required(schema: dict[str, Any]) -> list[str]:
     properties = as_dict(schema.get("properties"))
     if "required" in schema:
         return [str(name) for name in as_list(schema["required"])]
@@ -263,8 +269,8 @@ def _needed(schema: dict[str, Any]) -> list[str]:
 
 def _several(names: Sequence[str], noun: str, workflow: str) -> str:
     return (
-        f"Several columns hold {noun}: {', '.join(names)}. Say which one '{workflow}' is to hear, "
-        f"by --message {names[0]}, say."
+        f"Several columns hold {noun}: {', '.join(names)}. Name the one for '{workflow}', such as "
+        f"--message {names[0]}."
     )
 
 
@@ -272,22 +278,22 @@ def _user(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 
-def _last_said(value: Any, position: int) -> str:
-    """What the user said last: the last of their messages in a chat, or the text that there is."""
+def _last_user_text(value: Any, position: int) -> str:
+    """The user's last message in a chat, or the text of another value."""
     found = decoded(value)
     messages = None if isinstance(found, str) else messages_of(found)
     if messages is None:
         if _is_empty(value):
-            raise InputError(f"Row {position + 1} says nothing.")
+            raise InputError(f"Row {position + 1} has no message.")
         return _text(value)
     for message in reversed(messages):
         if message.get("role") == "user":
             return text_of(message.get("content"))
-    raise InputError(f"Row {position + 1} has a chat in which the user says nothing.")
+    raise InputError(f"Row {position + 1} has a chat without a user message.")
 
 
-def _spoken(expected: Any) -> Any:
-    """What is expected of a workflow that does not chat, where the rows are chats."""
+def _expected_text(expected: Any) -> Any:
+    """The expected text for a workflow that does not chat, if the rows hold chats."""
     found = decoded(expected)
     message = None if isinstance(found, str) else last_assistant_message(found)
     return expected if message is None else text_of(message.get("content"))
@@ -299,3 +305,10 @@ def _is_empty(value: Any) -> bool:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else raw_text(value)
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return raw_value(text)
+    except (ValueError, RecursionError):
+        return text

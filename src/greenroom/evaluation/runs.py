@@ -136,7 +136,7 @@ async def _prepare(
         _form(config, target),
         expected=config.expected,
         inputs=config.input_columns,
-        said=config.message,
+        message_column=config.message,
     )
     count = min(version.row_count, config.rows or version.row_count)
     conversations = await anyio.to_thread.run_sync(_check_rows, store, version, plan, count)

@@ -1,4 +1,4 @@
-"""Conversations on test sets: a simulated user, with a goal, talks to a chat workflow."""
+"""Simulated conversations: a user with a goal talks to a chat workflow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from greenroom.workflows.calls import Answer, Call
 
 @dataclass(frozen=True)
 class Brief:
-    """What a simulated user wants, who they are, and how long they may talk."""
+    """A simulated user's goal, persona and number of turns."""
 
     goal: str
     persona: str = ""
@@ -27,11 +27,11 @@ class Brief:
 
     @property
     def instruction(self) -> str:
-        """The brief as a user is told it."""
+        """The instruction for the simulated user."""
         return f"{self.goal}\n\nWho you are: {self.persona}" if self.persona else self.goal
 
     def columns(self) -> dict[str, Any]:
-        """The brief as evaluators see it, among the inputs."""
+        """The columns that evaluators see among the inputs."""
         return {"goal": self.goal} | ({"persona": self.persona} if self.persona else {})
 
 
@@ -43,7 +43,7 @@ def read_brief(row: Mapping[str, Any], position: int) -> Brief:
         number = _whole_number(turns)
         if number is None:
             raise InputError(
-                f"Row {position + 1}: max_turns is a whole number from 1 on, not {turns!r}."
+                f"Row {position + 1}: max_turns is a whole number of 1 or more, not {turns!r}."
             )
     return Brief(str(row["goal"]), str(row.get("persona") or ""), number)
 
@@ -57,29 +57,29 @@ def _whole_number(value: Any) -> int | None:
 
 
 class UserUnavailable(ModelError):
-    """The simulated user could not go on; the workflow is not to blame."""
+    """The simulated user failed, not the workflow."""
 
 
 @dataclass
 class Talk:
-    """A conversation with a workflow, as far as it has got."""
+    """A conversation with a workflow."""
 
     ask: Callable[[Call], Awaitable[Answer]]
     inputs: dict[str, Any]
-    """Variables that go along with the messages."""
+    """Inputs to send along with the messages."""
     parameters: dict[str, Any] | None = None
     messages: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     async def hold(self, user: SimulatedUser, instruction: str, max_turns: int) -> Answer:
-        """Talk until the user stops or all turns are used: the workflow's last answer.
+        """Talk until the user stops or all turns are used; return the workflow's last answer.
 
-        What the user says as it stops is not part of the conversation: nobody answers it.
+        The user's last message, which stops the conversation, is left out: it gets no answer.
         """
         session = new_session()
         said = await _from_user(user.open(instruction))
         words = said.replace(STOP, "").strip()
         if not words:
-            raise UserUnavailable("The simulated user stopped before it had said anything.")
+            raise UserUnavailable("The simulated user stopped without saying anything.")
         answer = await self._asked(words, session)
         turns = 1
         while STOP not in said and turns < max_turns:
@@ -101,7 +101,7 @@ class Talk:
         said = messages_of(answer.outputs)
         if said is None:
             said = [{"role": "assistant", "content": raw_text(answer.outputs)}]
-        # Some workflows answer with the whole history, and not only with what is new.
+        # Some workflows answer with the whole history instead of the new messages.
         self.messages = said if said[: len(sent)] == sent else [*sent, *said]
         return answer
 

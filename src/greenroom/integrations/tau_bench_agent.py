@@ -19,7 +19,7 @@ from greenroom.benchmark import RunConfig
 from greenroom.benchmark.context import make_agent_context
 from greenroom.errors import EpisodeOver, InputError, redacted
 from greenroom.integrations.tau_bench_stage import UpstreamEnv, UpstreamStage
-from greenroom.models import BudgetExhausted, ContentFiltered, ContextWindowExceeded
+from greenroom.models import BudgetExhausted
 from greenroom.models.pool import ModelPool
 from greenroom.models.purses import Ledger
 from greenroom.reports.tau_bench_reader import OwnInfo
@@ -80,20 +80,12 @@ class _Attempt:
 
     @property
     def outcome(self) -> Outcome:
-        if self.stage.done:
-            return outcome_of(self.stage.reward)
-        match self.problem:
-            case ContextWindowExceeded():
-                return "context_window"
-            case ContentFiltered():
-                return "content_filter"
-            case Exception():
-                return "infrastructure_error"
-            case None:
-                pass
-        if self.timed_out:
-            return "max_time"
-        return "max_steps" if self.stage.over else "invalid"
+        return outcome_of(
+            self.stage.reward if self.stage.done else None,
+            self.problem,
+            timed_out=self.timed_out,
+            over=self.stage.over,
+        )
 
 
 class UpstreamAgent:

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
         summarise,
     )
 
-# Reading the options of a judging needs none of the rest.
-__getattr__ = later(
-    __name__,
-    config="JudgingConfig",
-    faults="judge_episode",
-    run="FaultSummary failed_episodes policy_seen run_judging start_judging summarise",
-)
+if not TYPE_CHECKING:
+    # Reading the options of a judging needs none of the rest.
+    __getattr__ = later(
+        __name__,
+        config="JudgingConfig",
+        faults="judge_episode",
+        run="FaultSummary failed_episodes policy_seen run_judging start_judging summarise",
+    )
 
 __all__ = [
     "FaultSummary",

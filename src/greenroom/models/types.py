@@ -109,9 +109,13 @@ class ModelUnavailable(ModelError):
 class ContextWindowExceeded(ModelError):
     """The conversation no longer fits the model."""
 
+    outcome = "context_window"
+
 
 class ContentFiltered(ModelError):
     """The provider declined to answer."""
+
+    outcome = "content_filter"
 
 
 class BudgetExhausted(ModelError):

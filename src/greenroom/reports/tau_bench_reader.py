@@ -111,12 +111,14 @@ def read_tau_bench(path: Path, *, write_tools: Collection[str] = ()) -> list[Epi
             f"{path} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
         ) from error
     except RecursionError as error:
-        raise DataError(f"{path} is no Tau Bench result file: it is nested too deeply.") from error
+        raise DataError(
+            f"{path} is not a Tau Bench result file: it is nested too deeply."
+        ) from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole file"
         raise DataError(
-            f"{path} is no Tau Bench result file: {place}: {first['msg']}. "
+            f"{path} is not a Tau Bench result file: {place}: {first['msg']}. "
             "It should be a list of {task_id, reward, info, traj, trial}."
         ) from error
     tools = frozenset(write_tools)

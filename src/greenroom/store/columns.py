@@ -1,7 +1,7 @@
-"""What the columns of a test set hold, told by the shape of their values and never by their names.
+"""The kinds of a test set's columns, inferred from their values.
 
-Cells of a CSV file are texts. One that encodes a JSON array or object is understood as such where
-it is read; what is kept is the text itself.
+The cells of a CSV file are text. A cell that encodes a JSON array or object counts as that value;
+the store keeps the text.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from greenroom.store.records import Record
 from greenroom.util.raw_json import raw_value
 
 ColumnKind = Literal["chat", "message", "text", "number", "boolean", "json", "mixed", "empty"]
-"""What all values of a column that hold anything have in common.
+"""The kind that all values of a column share, empty ones aside.
 
 chat               an array of messages: objects with a role and content (or tool calls)
 message            one such object
 text, number, boolean   a plain value
 json               any other array or object
-mixed              one thing in one row, another in another
-empty              nothing: null, an empty text, or no value at all
+mixed              different kinds in different rows
+empty              null, an empty text, or no value
 """
 
 
@@ -33,7 +33,7 @@ class ColumnRecord(Record):
 
 
 def decoded(value: Any) -> Any:
-    """The array or object that a text encodes; anything else as it is."""
+    """The array or object that a text encodes; any other value unchanged."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return value
     try:
@@ -43,7 +43,7 @@ def decoded(value: Any) -> Any:
 
 
 def chat_of(value: Any) -> list[dict[str, Any]] | None:
-    """The messages of a cell that holds a chat, as they are or as a text; None if it holds none."""
+    """The messages of a cell that holds a chat, as values or as JSON text; None for other cells."""
     found = decoded(value)
     if not isinstance(found, list) or not found:
         return None
@@ -52,7 +52,7 @@ def chat_of(value: Any) -> list[dict[str, Any]] | None:
 
 
 def kind_of(value: Any) -> ColumnKind:
-    """What one value is."""
+    """The kind of one value."""
     found = decoded(value)
     if found is None or found == "":
         return "empty"
@@ -68,13 +68,13 @@ def kind_of(value: Any) -> ColumnKind:
 
 
 class ColumnTally:
-    """The columns of rows that come one after the other, in the order of their appearance."""
+    """Collects the columns of rows, in the order of their appearance."""
 
     def __init__(self, known: Iterable[ColumnRecord] = ()) -> None:
         self._kinds: dict[str, ColumnKind] = {column.name: column.kind for column in known}
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Take a row into account."""
+        """Add a row."""
         kinds = self._kinds
         for name, value in row.items():
             before = kinds.get(name, "empty")

@@ -1,4 +1,4 @@
-"""Opening the database: SQLite by default, Postgres by URL."""
+"""Open the database: SQLite by default, PostgreSQL by URL."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StoreError(InputError):
 
 
 def database_url() -> URL:
-    """Where runs are kept: GREENROOM_DATABASE_URL, or a file in the user's data directory."""
+    """The database's URL: GREENROOM_DATABASE_URL, or a file in the user's data directory."""
     text = os.environ.get(URL_VARIABLE)
     if not text:
         path = user_data_path("greenroom", appauthor=False) / "greenroom.db"
@@ -34,13 +34,13 @@ def database_url() -> URL:
         url = make_url(text)
     except ArgumentError as error:
         raise StoreError(
-            f"{URL_VARIABLE} is no database address: use sqlite:///FILE or "
+            f"{URL_VARIABLE} is not a database URL: use sqlite:///FILE or "
             "postgresql://USER@HOST/DATABASE."
         ) from error
     if url.get_backend_name() not in ("sqlite", "postgresql"):
         raise StoreError(
-            f"{URL_VARIABLE} names a {url.get_backend_name()} database: SQLite and PostgreSQL are "
-            "what Greenroom keeps its runs in."
+            f"{URL_VARIABLE} names a {url.get_backend_name()} database: Greenroom supports SQLite "
+            "and PostgreSQL."
         )
     if url.drivername == "postgresql":
         return url.set(drivername="postgresql+psycopg")
@@ -48,7 +48,7 @@ def database_url() -> URL:
 
 
 def open_engine(url: URL) -> Engine:
-    """An engine for the database, which is created if it is a file that is not there yet."""
+    """An engine for the database; a missing SQLite file is created."""
     if url.get_backend_name() == "sqlite":
         return _open_sqlite(url)
     try:
@@ -60,13 +60,13 @@ def open_engine(url: URL) -> Engine:
 
 
 def describe(url: URL) -> str:
-    """The database's address as it may be shown."""
+    """The database's URL without its password."""
     return url.render_as_string(hide_password=True)
 
 
 @contextmanager
 def transaction(engine: Engine) -> Generator[Connection]:
-    """A transaction; what the database refuses is told in words that help."""
+    """A transaction; raise StoreError with a helpful text for database errors."""
     try:
         with engine.begin() as connection:
             yield connection
@@ -75,13 +75,13 @@ def transaction(engine: Engine) -> Generator[Connection]:
 
 
 def insert_into(engine: Engine, table: Table) -> Any:
-    """An insert that may say what becomes of a row that is there already."""
+    """An insert statement of the database's dialect, for ON CONFLICT clauses."""
     dialect = postgresql if engine.dialect.name == "postgresql" else sqlite
     return dialect.insert(table)
 
 
 def insert_or_replace(engine: Engine, table: Table, *, key: list[str], where: Any = None) -> Any:
-    """An insert that replaces the row with the same key, if `where` holds for that one."""
+    """An insert that replaces the row with the same key if `where` holds for it."""
     statement = insert_into(engine, table)
     replaced = [column.name for column in table.columns if column.name not in (*key, "id")]
     return statement.on_conflict_do_update(
@@ -97,11 +97,11 @@ def _open_sqlite(url: URL) -> Engine:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreError(f"{folder} cannot be made: {error.strerror}.") from error
+            raise StoreError(f"{folder} cannot be created: {error.strerror}.") from error
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
 
     def prepare(connection: Any, _: object) -> None:
-        # WAL lets readers and a writer go on side by side; FULL makes every commit last.
+        # WAL lets readers and a writer work side by side; FULL makes every commit durable.
         use_wal(connection, BUSY_SECONDS)
         cursor = connection.cursor()
         for setting in ("synchronous=FULL", "foreign_keys=ON"):
@@ -112,12 +112,12 @@ def _open_sqlite(url: URL) -> Engine:
     return engine
 
 
-_SQLITE_TROUBLE = {
+_SQLITE_PROBLEMS = {
     "readonly database": "it is read-only. Make the file and its directory writable",
     "disk is full": "the disk is full. Make room and go on with 'greenroom resume'",
     "unable to open": "the file cannot be opened. Check that its directory exists and is yours",
     "database is locked": "another process keeps it locked. Wait for it, or stop it",
-    "not a database": "the file is no SQLite database. Name another in " + URL_VARIABLE,
+    "not a database": "the file is not an SQLite database. Name another in " + URL_VARIABLE,
     "malformed": "the file is damaged. Restore a backup ('greenroom store backup' makes them)",
 }
 
@@ -126,7 +126,7 @@ def _explained(url: URL, error: SQLAlchemyError) -> StoreError:
     cause = error.orig if isinstance(error, DBAPIError) else error
     text = " ".join(str(cause).split())
     where = f"The database {describe(url)} cannot be used: "
-    for sign, explanation in _SQLITE_TROUBLE.items():
+    for sign, explanation in _SQLITE_PROBLEMS.items():
         if sign in text:
             return StoreError(f"{where}{explanation}.")
     if url.password:

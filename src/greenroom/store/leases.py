@@ -20,7 +20,7 @@ RENEWAL_SECONDS = 15.0
 
 @dataclass(frozen=True)
 class LeaseOwner:
-    """A process that works on something, told apart from all others."""
+    """A unique identity of a process that holds a lease."""
 
     host: str
     pid: int
@@ -36,7 +36,7 @@ def this_process() -> LeaseOwner:
 
 
 def is_held(owner: str | None, until: float | None) -> bool:
-    """Whether a lease keeps others out: not when it has run out or when its process is gone."""
+    """Whether a lease is valid: it has not expired, and its process is alive."""
     if owner is None or until is None or until < time.time():
         return False
     host, pid, _ = owner.rsplit("/", 2)
@@ -52,7 +52,7 @@ class Leases:
     """What a job is called in messages: "run"."""
 
     def acquire(self, key: str, name: str, owner: LeaseOwner) -> None:
-        """Take a job for this process; refused while another process has it."""
+        """Take a job for this process; raise InputError while another process has it."""
         with transaction(self.engine) as connection:
             held = connection.execute(select(jobs).where(jobs.c.id == key)).one()
             if held.lease_owner != str(owner) and is_held(held.lease_owner, held.lease_until):
@@ -74,7 +74,7 @@ class Leases:
                 raise InputError(f"The {self.noun} '{name}' was just taken by another process.")
 
     def renew(self, key: str, owner: LeaseOwner) -> bool:
-        """Keep a job for longer: whether it is still ours."""
+        """Extend the lease; return whether it is still ours."""
         with transaction(self.engine) as connection:
             renewed = connection.execute(
                 update(jobs)
@@ -84,7 +84,7 @@ class Leases:
         return renewed.rowcount == 1
 
     def release(self, key: str, owner: LeaseOwner) -> None:
-        """Let others have the job."""
+        """Give the job up."""
         with transaction(self.engine) as connection:
             connection.execute(
                 update(jobs)

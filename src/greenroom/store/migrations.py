@@ -1,4 +1,4 @@
-"""The schema's versions: older databases are brought up to date, newer ones are left alone."""
+"""Schema versions: migrate older databases, refuse newer ones."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def prepare_database(
     version: int = SCHEMA_VERSION,
     migrations: Mapping[int, Migration] = MIGRATIONS,
 ) -> None:
-    """Create the tables of a new database, or bring an older one up to date, after a backup."""
+    """Create the tables of a new database, or back up and migrate an older one."""
     if schema_version(engine) == version:
         return
     with transaction(engine) as connection:
         _lock(connection)
-        # Looked up again: another process may have been quicker.
+        # Another process may have migrated it in the meantime.
         found = _found_version(connection)
         if found is None:
             metadata.create_all(connection)
@@ -60,8 +60,8 @@ def prepare_database(
             return
         if found > version:
             raise StoreError(
-                f"The database {describe(engine.url)} is that of a newer Greenroom "
-                f"(schema {found}, this one knows {version}). Upgrade, or name another database."
+                f"The database {describe(engine.url)} is of a newer Greenroom (schema {found}, "
+                f"this version knows {version}). Upgrade, or name another database."
             )
         if found < version:
             backup_before_migration(engine, found)
@@ -71,13 +71,13 @@ def prepare_database(
 
 
 def schema_version(engine: Engine) -> int | None:
-    """The version of a database's schema; None if it has none of our tables yet."""
+    """The version of a database's schema; None for a new database."""
     with transaction(engine) as connection:
         return _found_version(connection)
 
 
 def backup(engine: Engine, target: Path) -> None:
-    """Copy an SQLite database, while others use it, to a file that is not there yet."""
+    """Copy an SQLite database to a new file, even while others use it."""
     if engine.url.get_backend_name() != "sqlite":
         raise StoreError("Only SQLite files are backed up here; for PostgreSQL, use pg_dump.")
     if target.exists():
@@ -93,7 +93,7 @@ def backup(engine: Engine, target: Path) -> None:
 
 
 def backup_before_migration(engine: Engine, version: int) -> None:
-    """Keep a copy of an SQLite database as it was before its schema changes."""
+    """Copy an SQLite database before its schema changes."""
     if engine.url.get_backend_name() == "sqlite":
         stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
         backup(engine, Path(f"{engine.url.database}.schema-{version}.{stamp}"))
@@ -107,10 +107,10 @@ def _found_version(connection: Connection) -> int | None:
 
 
 def _lock(connection: Connection) -> None:
-    """Keep other processes that open the database waiting until the transaction ends."""
+    """Make other processes that open the database wait until the transaction ends."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7367746)")
     else:
-        # SQLite's driver would begin a transaction only at the first change of a row: tables
-        # would be made outside of it, and stay if a later step fails.
+        # SQLite's driver begins a transaction at the first change of a row. New tables would be
+        # outside of it, and stay if a later step fails.
         connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
+
+from greenroom.errors import GreenroomError
 
 Outcome = Literal[
     "success",
@@ -17,6 +19,22 @@ Outcome = Literal[
     "infrastructure_error",
 ]
 """The names of the outcomes; `OUTCOMES` explains them."""
+
+FailureKind = Literal[
+    "wrong_tool",
+    "wrong_arguments",
+    "missing_write",
+    "extra_write",
+    "outputs_missing",
+    "max_steps",
+    "max_time",
+    "model_limit",
+    "invalid_action",
+    "user_ended_early",
+    "infrastructure",
+    "other",
+]
+"""The kinds of failures."""
 
 NO_RESULT: Final = "infrastructure_error"
 """The outcome of a cell without a result: it is attempted again, and a result replaces it."""
@@ -33,6 +51,8 @@ class OutcomeInfo:
     meaning: str
     style: str = ""
     """The style on a console."""
+    failure: tuple[FailureKind, str] | None = None
+    """What an episode that ends so failed by: the kind, and how a sentence about it begins."""
 
 
 OUTCOMES: Final[dict[str, OutcomeInfo]] = {
@@ -41,19 +61,44 @@ OUTCOMES: Final[dict[str, OutcomeInfo]] = {
     ),
     "failure": OutcomeInfo("Not solved", "×", "x", "the conversation ended with less", style="red"),
     "max_steps": OutcomeInfo(
-        "Out of steps", "S", "S", "it did not end within its steps", style="yellow"
+        "Out of steps",
+        "S",
+        "S",
+        "it did not end within its steps",
+        style="yellow",
+        failure=("max_steps", "Not done"),
     ),
     "max_time": OutcomeInfo(
-        "Out of time", "T", "T", "it did not end within its time", style="yellow"
+        "Out of time",
+        "T",
+        "T",
+        "it did not end within its time",
+        style="yellow",
+        failure=("max_time", "Out of time"),
     ),
     "invalid": OutcomeInfo(
-        "No further action", "?", "?", "the agent stopped acting", style="magenta"
+        "No further action",
+        "?",
+        "?",
+        "the agent stopped acting",
+        style="magenta",
+        failure=("invalid_action", "Gave no further action"),
     ),
     "context_window": OutcomeInfo(
-        "Too long", "L", "L", "the conversation no longer fitted the model", style="yellow"
+        "Too long",
+        "L",
+        "L",
+        "the conversation no longer fitted the model",
+        style="yellow",
+        failure=("model_limit", "Too long for the model"),
     ),
     "content_filter": OutcomeInfo(
-        "Filtered", "F", "F", "the model's provider declined to answer", style="yellow"
+        "Filtered",
+        "F",
+        "F",
+        "the model's provider declined to answer",
+        style="yellow",
+        failure=("model_limit", "The provider declined to answer"),
     ),
     "passed": OutcomeInfo("Passed", "✓", "+", "every verdict is a pass", style="green"),
     "not_passed": OutcomeInfo(
@@ -66,6 +111,7 @@ OUTCOMES: Final[dict[str, OutcomeInfo]] = {
         "!",
         "something other than the agent broke: no reward",
         style="bold cyan",
+        failure=("infrastructure", "Broken off by an error"),
     ),
     "missing": OutcomeInfo("Not played", "·", ".", "planned, but not played", style="dim"),
 }
@@ -77,6 +123,23 @@ def outcome_info(outcome: str) -> OutcomeInfo:
     return OUTCOMES.get(outcome) or OutcomeInfo(outcome, "#", "#", "")
 
 
-def outcome_of(reward: float) -> Outcome:
-    """The outcome of a conversation that came to its end with this reward."""
-    return "success" if reward == 1.0 else "failure"
+def outcome_of(
+    reward: float | None,
+    problem: Exception | None = None,
+    *,
+    timed_out: bool = False,
+    over: bool = False,
+) -> Outcome:
+    """How an episode ended.
+
+    It has a reward if the conversation came to its end. An exception leaves it without a result,
+    unless it is an error of ours that names another outcome.
+    """
+    if reward is not None:
+        return "success" if reward == 1.0 else "failure"
+    if problem is not None:
+        named: Any = getattr(problem, "outcome", None)
+        return named if isinstance(problem, GreenroomError) and named in OUTCOMES else NO_RESULT
+    if timed_out:
+        return "max_time"
+    return "max_steps" if over else "invalid"

@@ -1,7 +1,7 @@
 """Test sets in the database: a change makes a new version, and versions share their rows.
 
-A row is kept once for all versions that have it in its place. A new version of a large set in which
-one row has changed, or to which one was added, is one row more.
+A row is stored once for all versions that have it at the same position. A new version of a large
+set that changes or adds one row stores one more row.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Row = Mapping[str, Any]
 """A row of a test set: values by column."""
 
 VERSION_MARK = "@"
-"""What stands between a test set's name and the number of a version."""
+"""Separates a test set's name from the number of a version."""
 
 _BATCH = 500
 _LONGEST_NAME = 200
@@ -46,7 +46,7 @@ _LONGEST_NAME = 200
 class TestSets:
     """The test sets of a store. Safe to use from several threads and several processes."""
 
-    __test__: ClassVar[bool] = False  # pytest must not take it for a test
+    __test__: ClassVar[bool] = False  # pytest would collect it as a test
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -102,9 +102,9 @@ class TestSets:
     def rows(
         self, version: TestSetVersion, *, start: int = 0, limit: int | None = None
     ) -> Iterator[dict[str, Any]]:
-        """The rows of a version, in order: a page at a time, however many there are.
+        """The rows of a version in order, loaded page by page.
 
-        A version never changes, so no transaction is held open while the rows are used.
+        A version never changes, so each page has its own short transaction.
         """
         end = version.row_count if limit is None else min(version.row_count, start + limit)
         for first in range(start, end, _BATCH):
@@ -122,19 +122,19 @@ class TestSets:
     def save(
         self, name: str, rows: Iterable[Row], *, note: str = ""
     ) -> tuple[TestSetVersion, bool]:
-        """Make these rows the test set: its latest version, and whether that is a new one.
+        """Make these rows the test set; return its latest version, and whether it is new.
 
-        Nothing is kept if the rows are those of the latest version already, or if reading them
-        fails on the way.
+        The store stays unchanged if the latest version has these rows already, or if reading them
+        fails.
         """
         return self._write(name, rows, note, append=False)
 
     def add(self, name: str, rows: Iterable[Row], *, note: str = "") -> TestSetVersion:
-        """Add rows at the end of a test set, which is created if there is none of that name."""
+        """Add rows at the end of a test set; create the set if needed."""
         return self._write(name, rows, note, append=True)[0]
 
     def delete(self, name_or_id: str) -> None:
-        """Remove a test set with all its versions; refused while an evaluation needs it."""
+        """Delete a test set with all its versions; raise InputError while an evaluation uses it."""
         found = self.find(name_or_id)
         key = found.test_set_id
         with transaction(self._engine) as connection:
@@ -146,8 +146,8 @@ class TestSets:
             if names:
                 more = f" and {len(names) - 1} more" if len(names) > 1 else ""
                 raise InputError(
-                    f"The test set '{found.name}' is what the evaluation '{names[0]}'{more} was "
-                    "made with: delete that first."
+                    f"The evaluation '{names[0]}'{more} uses the test set '{found.name}': delete "
+                    "that first."
                 )
             connection.execute(delete(test_sets).where(test_sets.c.id == key))
 
@@ -158,19 +158,19 @@ class TestSets:
         with transaction(self._engine) as connection:
             key = self._locked(connection, name)
             latest = _latest(connection, key)
-            writing = _Writing(connection, key, latest, append=append)
+            writer = _VersionWriter(connection, key, latest, append=append)
             for batch in _batches(rows):
-                writing.put(batch)
-            changed = writing.finish(name)
+                writer.put(batch)
+            changed = writer.finish(name)
             if latest is not None and not changed:
                 return latest, False
-            connection.execute(insert(test_set_versions), writing.version_row(note))
+            connection.execute(insert(test_set_versions), writer.version_row(note))
             written = _latest(connection, key)
         assert written is not None
         return written, True
 
     def _locked(self, connection: Connection, name: str) -> str:
-        """The id of the test set, which is nobody else's to change until the transaction ends."""
+        """The id of the test set, locked until the transaction ends."""
         fresh = {"id": uuid4().hex[:12], "name": name, "created_at": _now()}
         connection.execute(
             insert_into(self._engine, test_sets).values(fresh).on_conflict_do_nothing()
@@ -182,8 +182,8 @@ class TestSets:
         return key
 
 
-class _Writing:
-    """A new version while its rows come in; what is the same as in the latest stays."""
+class _VersionWriter:
+    """Writes the rows of a new version; rows that equal those of the latest version stay."""
 
     def __init__(
         self, connection: Connection, key: str, latest: TestSetVersion | None, *, append: bool
@@ -199,7 +199,7 @@ class _Writing:
         self._changed = False
 
     def put(self, batch: Sequence[Row]) -> None:
-        """Take the next rows."""
+        """Write the next rows."""
         old = self._old(self._count, len(batch))
         differing: list[dict[str, Any]] = []
         for position, row in enumerate(batch, start=self._count):
@@ -218,7 +218,7 @@ class _Writing:
         self._connection.execute(insert(test_set_rows), [shared | one for one in differing])
 
     def finish(self, name: str) -> bool:
-        """Whether there is anything new, once all rows have been put."""
+        """Close the rows that are gone; return whether anything changed."""
         if self._count == self._kept:
             raise InputError(f"There are no rows for the test set '{name}'.")
         if self._count < self._old_count:
@@ -227,7 +227,7 @@ class _Writing:
         return self._changed
 
     def version_row(self, note: str) -> dict[str, Any]:
-        """The version as it is kept."""
+        """The version's database row."""
         return {
             "test_set_id": self._key,
             "version": self._before + 1,
@@ -251,7 +251,7 @@ class _Writing:
         return {row.position: row.content for row in found}
 
     def _close(self, which: ColumnElement[bool], positions: Sequence[int]) -> None:
-        # The latest version before this one is the last that has these rows.
+        # The version before this one is the last that has these rows.
         if positions:
             self._connection.execute(
                 update(test_set_rows)
@@ -271,7 +271,7 @@ def check_name(name: str) -> None:
         raise InputError(f"A test set needs a name of 1 to {_LONGEST_NAME} printable characters.")
     if VERSION_MARK in name:
         raise InputError(
-            f"'{name}' is no name for a test set: behind {VERSION_MARK} stands a version."
+            f"'{name}' cannot be a test set's name: {VERSION_MARK} separates the version."
         )
 
 
@@ -281,11 +281,11 @@ def _row_text(row: Row, position: int) -> str:
     try:
         return raw_text(row)
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"Row {position + 1} cannot be kept as JSON: {error}.") from error
+        raise InputError(f"Row {position + 1} cannot be stored as JSON: {error}.") from error
 
 
 def _lock(connection: Connection, key: str) -> None:
-    # A write that changes nothing: on both databases nobody else may write until we are done.
+    # A write without a change locks the row on both databases until the transaction ends.
     connection.execute(update(test_sets).where(test_sets.c.id == key).values(name=test_sets.c.name))
 
 

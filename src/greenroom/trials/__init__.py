@@ -13,14 +13,15 @@ if TYPE_CHECKING:
     from greenroom.trials.progress import Progress
     from greenroom.trials.seeds import cell_seed
 
-# Commands show progress before they need the engine.
-__getattr__ = later(
-    __name__,
-    engine="Attempted Plan run_job",
-    progress="Progress",
-    seeds="cell_seed",
-    pools="open_models",
-    display="progress_bar",
-)
+if not TYPE_CHECKING:
+    # Commands show progress before they need the engine.
+    __getattr__ = later(
+        __name__,
+        engine="Attempted Plan run_job",
+        progress="Progress",
+        seeds="cell_seed",
+        pools="open_models",
+        display="progress_bar",
+    )
 
 __all__ = ["Attempted", "Plan", "Progress", "cell_seed", "open_models", "progress_bar", "run_job"]

@@ -1,4 +1,4 @@
-"""Simulated users: who an agent talks to, found by name."""
+"""Simulated users, found by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is odd about a simulated user: signs that an episode may say little about its agent."""
+"""Flags for odd behaviour of a simulated user, which can distort an episode."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from greenroom.domains.environment import Step
 
 ENDED_BEFORE_AGENT_ACTED: Final = "ended_before_agent_acted"
-"""It stopped although the agent had not called a single tool."""
+"""It stopped before the agent called any tool."""
 REPEATED_ITSELF: Final = "repeated_itself"
 """It said the same thing twice in a row, or three times in all."""
 STOP_INSIDE_SENTENCE: Final = "stop_inside_sentence"
-"""It stopped with other words around the stop sign."""
+"""Its stop message had other text around the stop sign."""
 EMPTY_MESSAGE: Final = "empty_message"
 """It said nothing."""
 
@@ -46,7 +46,7 @@ def conversation_flags(
 
 
 def flags_of_steps(opening: str, steps: Iterable[Step]) -> list[str]:
-    """The flags of an episode as it was played."""
+    """The flags of a played episode."""
     replies: list[str] = []
     calls_before_each: list[int] = []
     calls = 0
@@ -78,7 +78,7 @@ def _repeats(messages: Sequence[str]) -> bool:
 
 
 def _normalised(message: str) -> str:
-    """The words without case, spacing and punctuation; without words, the message as it is."""
+    """The words without case, spacing and punctuation; a message without words unchanged."""
     return " ".join(re.findall(r"\w+", message.casefold())) or message.strip()
 
 

@@ -20,9 +20,8 @@ PROMPT: Final = "You: "
 class HumanUser:
     """Shows the instruction once and each message of the agent, and asks for the answers.
 
-    Reading waits in a thread of its own, which cannot be interrupted: a cancellation takes effect
-    with the next line. An empty line is asked for again; the end of the input or /stop ends the
-    conversation.
+    Reading blocks a separate thread, so a cancellation takes effect with the next line. An empty
+    line is asked for again; the end of the input or /stop ends the conversation.
     """
 
     def __init__(
@@ -69,7 +68,7 @@ class HumanUser:
 
 
 def _printable(text: str) -> str:
-    """The text without control characters, which could do things to the terminal."""
+    """The text without control characters, which could control the terminal."""
     return "".join(char for char in text if char.isprintable() or char in "\n\t")
 
 

@@ -43,19 +43,19 @@ _REASON: Final = re.compile(r"\A[\s*_]*reason[ *_]*:", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What a model wrote for the user."""
+    """A message of the simulated user."""
 
     said: str
-    """What the agent gets: never empty."""
+    """The text for the agent; never empty."""
     kept: str
-    """What stays in the user's own memory of the conversation."""
+    """The text in the user's own conversation."""
 
 
 class LlmUser:
     """Plays the customer of an instruction.
 
-    The conversation is kept from the user's side: the agent's words have the role "user", its own
-    the role "assistant". A call that fails leaves it as it was.
+    The conversation is kept from the user's side: the agent's messages have the role "user", its
+    own the role "assistant". A failed call leaves it unchanged.
     """
 
     def __init__(
@@ -79,17 +79,17 @@ class LlmUser:
         return await self._answer(self._conversation, content)
 
     def system_prompt(self, instruction: str) -> str:
-        """What the model is told about its part."""
+        """The system prompt for the model."""
         return prompts.part(instruction)
 
     async def next_line(self, conversation: Sequence[ChatMessage]) -> Line:
-        """What the user says to the last message of the conversation."""
+        """The user's reply to the last message."""
         return await self.ask(conversation)
 
     async def ask(self, messages: Sequence[ChatMessage], read: Callable[[str], str] = str) -> Line:
-        """The model's answer, with what `read` finds in it to be said.
+        """The model's answer, with the text that `read` finds in it.
 
-        If there is nothing to be said, the model is reminded and asked once more.
+        If `read` finds none, the model is reminded and asked once more.
         """
         for attempt in (messages, prompts.with_direction(messages, prompts.REMINDER)):
             words = await self.words(attempt)
@@ -112,7 +112,7 @@ class LlmUser:
 
 
 def without_reasoning(text: str) -> str:
-    """The text without the reasoning that some models put before it, between think tags."""
+    """The text without the leading reasoning of some models in think tags."""
     return _REASONING_END.sub("", _REASONING.sub("", text)).strip()
 
 

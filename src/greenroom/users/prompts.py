@@ -1,4 +1,4 @@
-"""What the models behind simulated users are told."""
+"""The prompts of simulated users."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from greenroom.models import ChatMessage
 
 AGENT_GREETING: Final = "Hi! How can I help you today?"
-"""What a simulated user hears before it says its first words."""
+"""The first message to a simulated user."""
 
 SILENCE: Final = "(The agent sent an empty message.)"
-"""Stands for words that are not there: some providers refuse messages without content."""
+"""Replaces empty text, because some providers refuse messages without content."""
 
 _PART: Final = f"""\
 You are the customer in a chat with a customer service agent. Your brief, further down, says who \
@@ -75,7 +75,7 @@ def part_with_thoughts(instruction: str) -> str:
 
 
 def review(instruction: str, conversation: Sequence[ChatMessage], draft: str) -> list[ChatMessage]:
-    """The question whether a draft will do; the conversation is from the customer's side."""
+    """The request to review a draft; the conversation is from the customer's side."""
     speakers = {"user": "Agent", "assistant": "Customer"}
     chat = "\n".join(
         f"{speakers[message['role']]}: {message['content']}"
@@ -107,7 +107,7 @@ def reflection(draft: str, objection: str) -> str:
 
 
 def with_direction(messages: Sequence[ChatMessage], direction: str) -> list[ChatMessage]:
-    """The messages, the last of them with a word to the player behind it."""
+    """The messages, with a direction for the player added to the last one."""
     *before, last = messages
     content = f"{last['content']}\n\n[A direction for you, not from the agent: {direction}]"
     return [*before, {**last, "content": content}]

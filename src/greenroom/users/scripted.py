@@ -1,4 +1,4 @@
-"""A user who says what was written down beforehand."""
+"""A user with scripted messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from greenroom.users.strategies import UserStrategy
 
 
 class ScriptedUser:
-    """Opens with the instruction, or with the first line given, then says its lines and stops."""
+    """Opens with the instruction or the first line, then says its lines and stops."""
 
     def __init__(self, replies: Iterable[str] = (), *, opening: str | None = None) -> None:
         self._opening = opening

@@ -1,4 +1,4 @@
-"""How simulated users of a kind are made, and how a kind is found by its name."""
+"""User strategies, and finding one by name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENTRY_POINTS = "greenroom.users"
 
 @dataclass(frozen=True)
 class UserContext:
-    """What a simulated user is made from, for one episode."""
+    """The input for creating a simulated user for one episode."""
 
     model: Model | None = None
     """Only for strategies that need one."""
@@ -34,18 +34,18 @@ class UserContext:
 
 @dataclass(frozen=True)
 class UserStrategy:
-    """How users of a kind are made; registered by entry point under its name."""
+    """Creates users of a kind; registered by entry point under its name."""
 
     name: str
     create: Callable[[UserContext], SimulatedUser]
     summary: str = ""
-    """What it is, in a line."""
+    """A one-line description."""
     settings: type[BaseModel] = Settings
     """The settings that its users take."""
     needs_model: bool = False
-    """It asks a language model."""
+    """The user needs a language model."""
     interactive: bool = False
-    """A person at the terminal takes part: play one episode at a time, without a progress bar."""
+    """A person at the terminal plays: one episode at a time, without a progress bar."""
 
     def check(self, given: Mapping[str, Any] | BaseModel | None = None) -> BaseModel:
         """The settings for its users; raises InputError for what is wrong."""
@@ -54,7 +54,7 @@ class UserStrategy:
 
 
 def wrap_user(found: Any, name: str) -> UserStrategy | None:
-    """A strategy from a class with `open` and `reply`, or from a function of the agent's words.
+    """A strategy from a class with `open` and `reply`, or from a function of the agent's text.
 
     A class is made with the context if its constructor takes one. A function opens with the
     instruction of the task.
@@ -96,17 +96,17 @@ def user_strategy_names() -> list[str]:
 
 
 def name_of_user_strategy(user: Any) -> str:
-    """The name of a user that is given as an object."""
+    """Register a user object; return its name."""
     return _REGISTRY.name_of(user)
 
 
 def find_user_strategy(name: str) -> UserStrategy:
-    """The user strategy of that name, or the one that `file.py:name` or `module:name` means."""
+    """The user strategy with this name, or the one at `file.py:name` or `module:name`."""
     return _REGISTRY.load(name)
 
 
 def required_model(context: UserContext, name: str) -> Model:
-    """The context's model, for the strategy of that name, which cannot do without."""
+    """The context's model; raise InputError for a strategy without the model that it needs."""
     if context.model is None:
         raise InputError(f"The {name} user is played by a language model: say which.")
     return context.model

@@ -31,11 +31,12 @@ if TYPE_CHECKING:
     )
 
 
-# Declaring a workflow does not load the clients.
-__getattr__ = later(
-    __name__,
-    call="LocalTarget WorkflowClient call_workflow discover load_workflows open_target",
-)
+if not TYPE_CHECKING:
+    # Declaring a workflow does not load the clients.
+    __getattr__ = later(
+        __name__,
+        call="LocalTarget WorkflowClient call_workflow discover load_workflows open_target",
+    )
 
 __all__ = [
     "IS_CHAT",

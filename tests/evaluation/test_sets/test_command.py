@@ -128,7 +128,7 @@ def test_a_set_is_deleted_unless_it_is_needed(imported: Greenroom) -> None:
         (["show", "@"], "the number of a version, such as NAME@2"),
         (["import", "none.csv"], "none.csv is missing"),
         (["import", "none.txt"], "does not tell its format"),
-        (["import", "none.csv", "--name", "a@b"], "behind @ stands a version"),
+        (["import", "none.csv", "--name", "a@b"], "@ separates the version"),
         (["export", "capitals", "out.txt"], "does not tell its format"),
         (["export", "capitals", "-", "--json"], "leave --json out"),
         (["export", "capitals", "out.csv", "--format", "xml"], "Unknown format 'xml'"),

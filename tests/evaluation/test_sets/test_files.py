@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from greenroom.errors import DataError, InputError
-from greenroom.evaluation.test_sets import FORMATS, Format, read_rows, rows_from, written
+from greenroom.evaluation.test_sets import FORMATS, Format, format_rows, parse_rows, read_rows
 from greenroom.store import decoded
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 def through_file(path: Path, rows: list[dict[str, Any]], form: Format) -> list[dict[str, Any]]:
     """The rows, written and read again."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    path.write_bytes("".join(written(rows, columns, form)).encode())
+    path.write_bytes("".join(format_rows(rows, columns, form)).encode())
     return list(read_rows(path, form))
 
 
@@ -112,8 +112,8 @@ def test_long_cells_are_read(file: Path) -> None:
 
 
 def test_half_a_surrogate_pair_cannot_be_csv() -> None:
-    with pytest.raises(InputError, match="Row 1, column 'a' holds half of a surrogate pair"):
-        list(written([{"a": "\ud800"}], ["a"], "csv"))
+    with pytest.raises(InputError, match="Row 1, column 'a' has half a surrogate pair"):
+        list(format_rows([{"a": "\ud800"}], ["a"], "csv"))
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
@@ -136,12 +136,12 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path: Path) -> None:
     ],
 )
 def test_both_shapes_of_json_are_read(text: str) -> None:
-    assert list(rows_from([text], "json", "x.json")) == [{"a": 1}, {"b": 2}]
+    assert list(parse_rows([text], "json", "x.json")) == [{"a": 1}, {"b": 2}]
 
 
 def test_empty_lines_are_no_rows() -> None:
-    assert list(rows_from(["a\n", "\n", "1\n", "\n"], "csv", "x")) == [{"a": "1"}]
-    assert list(rows_from(["\n", '{"a": 1}\n', "  \n"], "jsonl", "x")) == [{"a": 1}]
+    assert list(parse_rows(["a\n", "\n", "1\n", "\n"], "csv", "x")) == [{"a": "1"}]
+    assert list(parse_rows(["\n", '{"a": 1}\n', "  \n"], "jsonl", "x")) == [{"a": 1}]
 
 
 @pytest.mark.parametrize("name", ["set.CSV", "set.json", "set.jsonl", "set.ndjson"])
@@ -172,12 +172,12 @@ def test_the_name_tells_the_format(tmp_path: Path, name: str) -> None:
         ("a.json", b'"x"', r"line 1, column 1: a test set is an array of objects"),
         ("a.json", b'[{"a": 1},\n {"a" 2}]', "line 2, column 7: this is not valid JSON"),
         ("a.json", b'[{"a": 1},\n  3]', "line 2, column 3: a row is an object"),
-        ("a.json", b'[{"a": 1}\n {"a": 2}]', "line 2, column 2: a comma or ] should stand here"),
-        ("a.json", b'[{"a": 1}', "line 1, column 10: a comma or ] should stand here"),
+        ("a.json", b'[{"a": 1}\n {"a": 2}]', "line 2, column 2: a comma or ] is expected here"),
+        ("a.json", b'[{"a": 1}', "line 1, column 10: a comma or ] is expected here"),
         ("a.json", b'[{"a": 1},]', "line 1, column 11: this is not valid JSON"),
         ("a.json", b'[{"a": 1}] x', "line 1, column 12: the JSON has ended"),
         ("a.json", b'[{"a": 1, "a": 2}]', "line 1, column 2: in the value .* the key 'a' stands"),
-        ("a.json", b'[{"a": {"b": 1, "b": 2}}]', "the key 'b' stands twice"),
+        ("a.json", b'[{"a": {"b": 1, "b": 2}}]', "the key 'b' occurs twice"),
         ("a.json", b'[{"a": NaN}]', "NaN is no value of JSON"),
         ("a.json", b'[{"a": 1e999}]', "the number 1e999 is too large"),
         ("a.json", b'[{"a": ' + b"9" * 5000 + b"}]", "line 1, column 2: in the value"),
@@ -186,10 +186,10 @@ def test_the_name_tells_the_format(tmp_path: Path, name: str) -> None:
         ("a.json", b'[{"": 1}]', "line 1, column 2: a row needs a column, and every column a name"),
         ("a.json", b'{"data": []}', 'line 1, column 1: the object has no array named "rows"'),
         ("a.json", b'{"rows": 3}', 'the object has no array named "rows"'),
-        ("a.json", b'{"rows" []}', "line 1, column 9: a colon should stand here"),
-        ("a.json", b"{rows: []}", "line 1, column 2: a key in quotes should stand here"),
+        ("a.json", b'{"rows" []}', "line 1, column 9: a colon is expected here"),
+        ("a.json", b"{rows: []}", "line 1, column 2: a key in quotes is expected here"),
         ("a.json", b'{"rows": [{"a": 1}], }', "line 1, column 22: a key in quotes should"),
-        ("a.json", b'{"rows": [{"a": 1}]', "line 1, column 20: a comma or } should stand here"),
+        ("a.json", b'{"rows": [{"a": 1}]', "line 1, column 20: a comma or } is expected here"),
         ("a.json", b'["\xfc"]', "line 1, column 3: the byte 0xfc is not UTF-8"),
         ("a.jsonl", b'{"a": 1}\n\n{"a": }\n', "line 3, column 7: this is not valid JSON"),
         ("a.jsonl", b'{"a": 1} {"a": 2}\n', "line 1, column 10: the row has ended"),

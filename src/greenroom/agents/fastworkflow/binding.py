@@ -1,4 +1,4 @@
-"""A FastWorkflow session and the environment that its commands are executed in."""
+"""A FastWorkflow session and the environment in which its commands run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NOT_UNDERSTOOD = (
 
 
 class StepResult(Protocol):
-    """What a step gives back: Tau Bench's response of an environment."""
+    """The result of a step: Tau Bench's environment response."""
 
     observation: Any
     reward: float
@@ -41,10 +41,10 @@ class StepResult(Protocol):
 
 
 class SteppedEnvironment(Protocol):
-    """What a session is bound to."""
+    """The environment of a session."""
 
     def step(self, action: dict[str, Any]) -> StepResult:
-        """Do something; whatever it raises as an Exception is told to the agent."""
+        """Take a step; the agent is told about every Exception."""
         ...
 
 
@@ -52,10 +52,9 @@ StepCallback = Callable[[dict[str, Any]], None]
 
 
 def render_obs_for_agent(observation: Any, info: Any = None) -> str:
-    """The observation as the agent reads it: the same text for the same observation, always.
+    """The observation as text for the agent; the same observation gives the same text.
 
-    `info` is not looked at. What the environment knows and the agent may not, the task with its
-    ground truth above all, is in there.
+    `info` is ignored: it holds what the agent must not see, such as the task's ground truth.
     """
     if isinstance(observation, str):
         return observation
@@ -63,7 +62,7 @@ def render_obs_for_agent(observation: Any, info: Any = None) -> str:
 
 
 class Binding:
-    """One session and the environment that its commands are executed in."""
+    """One session and the environment in which its commands run."""
 
     def __init__(
         self,
@@ -78,12 +77,12 @@ class Binding:
         self.tool_map = tool_map
         self.decision_only = decision_only
         self.exact_only = exact_only
-        """There are no intent models: a command has to begin with its exact name."""
+        """Without intent models, a command has to begin with its exact name."""
         self.callback: StepCallback | None = None
         self.resolved: Counter[str] = Counter()
-        """How the names and parameters of commands were found."""
+        """Counts how the names and parameters of commands were found."""
         self.stopped = ""
-        """Why there are no further steps, once there are none."""
+        """Why no further step is possible, once that is so."""
         self._models_asked = models_asked
         self._loop: object = None
         self._answers: dict[int, str] = {}
@@ -93,9 +92,9 @@ class Binding:
         self._unresolved = 0
 
     def begin_turn(self, *, again: bool = False) -> None:
-        """The user has spoken; `again`: a turn that failed is begun anew with the same words.
+        """Begin a turn with a user message; `again` retries a failed turn with the same message.
 
-        Not for the answer to a question: the turn that asked it goes on.
+        An answer to a question continues the turn that asked it instead.
         """
         if again:
             self._abandoned += self._made
@@ -109,7 +108,7 @@ class Binding:
         asked = self._models_asked()
         output = self._resolve(session, command)
         if output.command_handled:
-            # As FastWorkflow does itself: the mode holds for one command.
+            # As in FastWorkflow itself, the mode holds for one command.
             session.cme_workflow.context.pop("is_assistant_mode_command", None)
         if output.command_handled or not output.success:
             self._note_unresolved(session, command, output)
@@ -122,8 +121,8 @@ class Binding:
         return output_of(session, text, success=success, name=name, parameters=parameters)
 
     def _or_give_up(self, session: Any, output: Any) -> Any:
-        # FastWorkflow clarifies what it did not understand by asking a model for another command,
-        # and begins again with that, for ever if need be.
+        # FastWorkflow clarifies a command by asking a model for another one, and could repeat that
+        # forever.
         call = tool_call_of(session)
         if call[0] is not self._unresolved_call[0] or call[1] != self._unresolved_call[1]:
             self._unresolved_call, self._unresolved = call, 0
@@ -143,7 +142,7 @@ class Binding:
         return executor().perform_action(session.cme_workflow, action)
 
     def failed(self, command: str, problem: Exception) -> str:
-        """Something broke on the way: the agent is told, and a step without action is recorded."""
+        """Tell the agent about an error, and record a step without an action."""
         complaint = redacted(f"{type(problem).__name__}: {problem}")[:_LONGEST_COMPLAINT]
         text = f"Error: the command could not be executed ({complaint})"
         self._tell({"command": command, "action": None, "error": complaint, "observation": text})
@@ -182,8 +181,8 @@ class Binding:
         return text, not text.startswith("Error")
 
     def _answered(self, loop: object, number: int, action: dict[str, Any]) -> str | None:
-        # FastWorkflow repeats a tool call that raised, and begins its whole loop anew after a reply
-        # that it cannot parse. A step that was made is not made again: it is told again.
+        # FastWorkflow repeats a tool call that raised, and restarts its loop after a reply that it
+        # cannot parse. Return the recorded result of a repeated step instead of making it again.
         if loop is not self._loop:
             if self._loop is not None:
                 self._abandoned += self._made
@@ -203,7 +202,7 @@ class Binding:
 
     def _halt_if_stopped(self) -> None:
         if self.stopped:
-            # No Exception: those FastWorkflow catches and tries again.
+            # A BaseException: FastWorkflow catches every Exception and tries again.
             raise fastworkflow().CommandCancelledError(self.stopped)
 
     def _tell(self, record: dict[str, Any]) -> None:
@@ -219,7 +218,7 @@ class Binding:
         return "exact" if first_word(command) == local_name(name).lower() else "close name"
 
     def _note_unresolved(self, session: Any, command: str, output: Any) -> None:
-        # What FastWorkflow answers itself, such as "abort", is no failure.
+        # FastWorkflow's own answers, such as "abort", are not failures.
         if not output.success or stage_of(session) in UNDECIDED:
             self.resolved["failed"] += 1
             self._tell({"command": command, "action": None, "error": response_of(output).response})

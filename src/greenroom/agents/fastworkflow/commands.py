@@ -1,4 +1,4 @@
-"""FastWorkflow's commands from the outside: how far one is understood, and what came of it."""
+"""Access to FastWorkflow's commands: their stage, name and response."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ UNDECIDED: Final = frozenset(
 
 
 def fastworkflow() -> Any:
-    """The package; imported only where it is needed, as it is heavy."""
+    """The package, imported on first use because it is heavy."""
     return importlib.import_module("fastworkflow")
 
 
 def executor() -> Any:
-    """What resolves and executes commands."""
+    """The class that resolves and executes commands."""
     module: Any = importlib.import_module("fastworkflow.command_executor")
     return module.CommandExecutor
 
 
 def response_of(output: Any) -> Any:
     """A command's response."""
-    # One response a command since 3.0, a list of them before.
+    # One response per command since 3.0, a list before.
     single = getattr(output, "command_response", None)
     return single if single is not None else output.command_responses[0]
 
@@ -35,7 +35,7 @@ def response_of(output: Any) -> Any:
 def output_of(
     session: Any, text: str, *, success: bool, name: str = "", parameters: Any = None
 ) -> Any:
-    """A command's outcome as FastWorkflow takes it."""
+    """A command's result in FastWorkflow's type."""
     package = fastworkflow()
     response = package.CommandResponse(response=text, success=success)
     # Versions before 3.0 take the singular too.
@@ -50,14 +50,14 @@ def output_of(
 
 
 def stage_of(session: Any) -> str:
-    """How far FastWorkflow is with understanding a command."""
+    """FastWorkflow's stage of understanding a command."""
     return getattr(session.cme_workflow.context.get("NLU_Pipeline_Stage"), "name", "")
 
 
 def beginning_with_its_name(session: Any, command: str) -> str | None:
-    """A command as FastWorkflow sees that it begins with an exact name; None if it does not."""
-    # FastWorkflow knows a name by the space or the bracket behind it; agents write line breaks and
-    # tags there as well.
+    """A command in the form that FastWorkflow matches by its exact name; None without one."""
+    # FastWorkflow ends a name at a space or a bracket; agents also write line breaks and tags
+    # there.
     words = command.strip()
     registry = fastworkflow().RoutingRegistry
     own = registry.get_definition(session.app_workflow.folderpath)
@@ -72,14 +72,14 @@ def beginning_with_its_name(session: Any, command: str) -> str | None:
 
 
 def first_word(command: str) -> str:
-    """What stands where a command has its name."""
+    """The text in the place of a command's name."""
     found = re.match(r"\s*([\w/]*)", command)
     return found.group(1).lower() if found else ""
 
 
 def misunderstood(session: Any, command: str) -> Any:
-    """Have FastWorkflow take a command for one that it does not understand."""
-    # What FastWorkflow does with a command that its intent models find to be none.
+    """Make FastWorkflow treat a command as not understood."""
+    # FastWorkflow does the same when its intent models find no command.
     package = fastworkflow()
     context = session.cme_workflow.context
     context["NLU_Pipeline_Stage"] = package.NLUPipelineStage.INTENT_MISUNDERSTANDING_CLARIFICATION
@@ -93,7 +93,7 @@ def misunderstood(session: Any, command: str) -> Any:
 
 
 def tool_call_of(session: Any) -> tuple[object, int]:
-    """The loop that the agent is in, and the number of its tool call there."""
+    """The agent's current loop, and the number of its tool call there."""
     # The agent keeps a trajectory for each of its loops; every tool call adds to it first.
     agent = session.workflow_tool_agent
     trajectory = getattr(agent, "current_trajectory", None)

@@ -1,9 +1,8 @@
 """The fastworkflow agent: a FastWorkflow session drives the episode and steps from within.
 
-The session lives in a worker process, which resolves commands and asks for what it needs: a model's
-answer, a step of the environment. Both happen here, so the agent's purse, the limits and the
-environment are the same as for every other agent. What FastWorkflow answers, and what it asks the
-user, is said to the user.
+The session runs in a worker process, which resolves commands and asks this module for a model's
+answer or a step of the environment. So budget, limits and environment are the same as for every
+other agent. FastWorkflow's answers and questions go to the user.
 """
 
 from __future__ import annotations
@@ -31,13 +30,14 @@ from greenroom.options import ModelRole, Settings
 
 
 class FastWorkflowSettings(Settings):
-    """What a fastworkflow agent can be told."""
+    """The settings of the fastworkflow agent."""
 
     former_names: ClassVar[Mapping[str, str]] = {"reasoning": "use_reasoning"}
 
     workflow_path: Path | None = Field(
         default=None,
-        description="The folder of your own workflow (default: the one that comes along).",
+        description="The folder of your own workflow (default: FastWorkflow's own for retail, one "
+        "made from the domain's tools otherwise).",
     )
     bridge: Literal["internal", "decision-only"] = Field(
         default="internal",
@@ -71,7 +71,7 @@ _RESOLUTIONS: Final = ("exact", "close name", "intent model", "parameter extract
 
 @dataclass
 class Production:
-    """What the fastworkflow agents of a run share."""
+    """The shared state of a run's fastworkflow agents."""
 
     workers: Workers
     tool_infos: list[dict[str, Any]]
@@ -86,7 +86,7 @@ async def open_production(
 ) -> Production:
     """Load FastWorkflow and check that the workflow has a command for every tool."""
     version = installed_version()
-    workflow = find_workflow(domain.name, settings.workflow_path)
+    workflow = find_workflow(domain.name, settings.workflow_path, domain.tool_infos)
     tool_map = _tool_map(settings.tool_map)
     checked = ToolMap(domain.tool_infos, tool_map)
     artifacts = _trained(workflow) if settings.intent_models else None
@@ -111,7 +111,7 @@ async def open_production(
 async def prepare(
     domain: DomainView, settings: FastWorkflowSettings, max_steps: int
 ) -> AsyncGenerator[Production]:
-    """A production for as long as the block runs."""
+    """The shared state while the block runs."""
     production = await open_production(domain, settings, max_steps)
     try:
         yield production
@@ -139,7 +139,7 @@ class FastWorkflowAgent:
 
     @property
     def tallies(self) -> dict[str, dict[str, float | None]]:
-        """What is counted beyond the usual: for the report."""
+        """Extra counters for the report."""
         return {
             "commands resolved": {
                 how: self._resolved[how] for how in _RESOLUTIONS if how in self._resolved
@@ -175,7 +175,7 @@ class FastWorkflowAgent:
                 words = await self._say(stage, answer)
 
     async def _turn(self, worker: Worker, stage: Stage, words: str) -> str | None:
-        """What the agent wants to say after the user's words; None where it has given up."""
+        """The agent's reply to a user message; None if it gave up."""
         self._too_long = None
         await worker.send(words=words)
         while True:
@@ -260,7 +260,7 @@ class FastWorkflowAgent:
 
     def _note_refusal(self, command: str, problem: str) -> None:
         lines = [line.strip() for line in problem.splitlines() if line.strip()]
-        # FastWorkflow says first that, and last why; its advice how to go on is the same always.
+        # FastWorkflow's first line says that it failed, the last one why; skip its fixed advice.
         reasons = [line for line in lines if not line.startswith(_ADVICE)]
         why = reasons[-1] if reasons else "not understood"
         name = command.split(maxsplit=1)[0] if command.strip() else "(nothing)"

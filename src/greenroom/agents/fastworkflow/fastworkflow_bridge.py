@@ -1,16 +1,15 @@
 """The runtime bridge: FastWorkflow's agent resolves a command, and the environment executes it.
 
-FastWorkflow itself stays as it is. While a session is bound, the execution of its resolved commands
-is replaced: the command is planned (FastWorkflow's own wildcard route finds its name and its
-parameters, and runs no tool), turned into an action, stepped in the session's environment, and what
-comes back is the command's response. All that FastWorkflow does around it goes on: clarifying
-ambiguous and misunderstood commands, aborting and planning anew where parameters are missing.
+While a session is bound, the bridge replaces the execution of its resolved commands. FastWorkflow's
+own wildcard route finds the name and parameters of a command without running a tool. The bridge
+turns them into an action, steps the session's environment, and returns the observation as the
+command's response. The rest of FastWorkflow works as before: clarifying commands, aborting, and
+planning again when parameters are missing.
 
-Two entry points can be patched. `workflow_agent._execute_workflow_query` is what the agent's tool
-calls; where a version lacks it, `CommandExecutor.invoke_command`, which it calls in turn, will do.
+The bridge patches `workflow_agent._execute_workflow_query`, which the agent's tool calls. In
+versions without it, it patches `CommandExecutor.invoke_command`.
 
-Each session has an environment of its own, held weakly: there is no "last environment". When the
-last session is let go, the patches are gone.
+Each session has its own environment, held weakly. The patches are removed with the last session.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ KNOWN_VERSIONS = "2.30 is tested, 3.6 is known to have the same entry points"
 
 AGENT_MODULE = "fastworkflow.workflow_agent"
 ENTRY_POINT = "_execute_workflow_query"
-"""What the agent's tool calls for each command."""
+"""The function that the agent's tool calls for each command."""
 
 _lock = threading.RLock()
 _bindings: weakref.WeakKeyDictionary[Any, Binding] = weakref.WeakKeyDictionary()
@@ -42,7 +41,7 @@ _inside: ContextVar[object] = ContextVar("inside_the_entry_point", default=None)
 
 @contextlib.contextmanager
 def install_bridge(session: Any, binding: Binding) -> Generator[Binding]:
-    """Bind a session to an environment for as long as the block runs."""
+    """Bind a session to an environment while the block runs."""
     with _lock:
         _bindings[session] = binding
         try:
@@ -51,7 +50,7 @@ def install_bridge(session: Any, binding: Binding) -> Generator[Binding]:
         except BaseException:
             del _bindings[session]
             raise
-    # A session that is dropped without ado is let go just the same.
+    # A session that is garbage-collected is unbound, too.
     forgotten = weakref.finalize(session, _unpatch_if_idle)
     try:
         yield binding
@@ -63,17 +62,17 @@ def install_bridge(session: Any, binding: Binding) -> Generator[Binding]:
 
 
 def set_step_callback(session: Any, callback: StepCallback | None) -> None:
-    """Have every step of a bound session told: its command, action, observation, reward, end."""
+    """Set a callback for every step: its command, action, observation, reward and end."""
     _bindings[session].callback = callback
 
 
 def is_installed() -> bool:
-    """Whether FastWorkflow is patched just now."""
+    """Whether FastWorkflow is patched now."""
     return bool(_patches)
 
 
 def check_entry_points() -> None:
-    """Raise unless this FastWorkflow can be patched."""
+    """Raise InputError unless this FastWorkflow can be patched."""
     owner = executor()
     invoke = inspect.getattr_static(owner, "invoke_command", None)
     if invoke is None or not hasattr(owner, "perform_action") or not _takes(owner, 2):
@@ -120,7 +119,7 @@ def _bridged_entry(entry: Callable[..., str]) -> Callable[..., str]:
         try:
             return entry(command, chat_session_obj)
         except Exception as problem:
-            # From FastWorkflow's own recovery: it would try the command again.
+            # FastWorkflow's own recovery would try the command again.
             return binding.failed(command, problem)
         finally:
             _inside.reset(before)

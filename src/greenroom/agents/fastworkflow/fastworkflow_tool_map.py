@@ -8,35 +8,36 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
-import orjson
-
+from greenroom.agents.fastworkflow.tool_values import SENTINELS, properties_of, typed
 from greenroom.errors import InputError
 
 OPTIONAL_TOOLS: Final = frozenset({"think"})
-"""Tools that an agent can do without: they change nothing and tell nothing."""
-
-SENTINELS: Final = frozenset({"NOT_FOUND", "INVALID"})
-"""What FastWorkflow writes where it has no value."""
+"""Optional tools, which change nothing and return nothing."""
 
 
 class UnmappedCommand(Exception):
-    """A command that stands for no tool; the text says which there are."""
+    """A command without a tool; the text lists the tools."""
 
 
 class ToolMap:
-    """The domain's tools as a workflow's commands call them."""
+    """Maps a workflow's commands to the domain's tools."""
 
     def __init__(
         self,
         tool_infos: Iterable[Mapping[str, Any]],
         commands_of_tools: Mapping[str, str] | None = None,
     ) -> None:
-        self._parameters = {str(info["function"]["name"]): _properties(info) for info in tool_infos}
+        self._parameters = {
+            str(info["function"]["name"]): properties_of(info["function"].get("parameters", {}))
+            for info in tool_infos
+        }
         self._commands = {
-            tool: (commands_of_tools or {}).get(tool, tool) for tool in self._parameters
+            tool: (commands_of_tools or {}).get(tool, command_name(tool))
+            for tool in self._parameters
         }
         self._tools = {command: tool for tool, command in self._commands.items()}
         unknown = sorted(set(commands_of_tools or {}) - set(self._parameters))
@@ -47,7 +48,7 @@ class ToolMap:
             )
 
     def check(self, commands: Iterable[str], workflow: str) -> None:
-        """Raise unless there is a command for every tool that an agent needs."""
+        """Raise InputError unless every required tool has a command."""
         found = {local_name(command) for command in commands}
         missing = sorted(
             tool
@@ -62,7 +63,7 @@ class ToolMap:
             )
 
     def action(self, command: str, parameters: Any) -> dict[str, Any]:
-        """The tool call that a command with its parameters stands for."""
+        """The tool call of a command with its parameters."""
         name = self._tools.get(local_name(command))
         if name is None:
             raise UnmappedCommand(
@@ -71,19 +72,24 @@ class ToolMap:
             )
         schemas = self._parameters[name]
         arguments = {
-            key: _typed(value, schemas.get(key, {}))
+            key: typed(value, schemas.get(key, {}))
             for key, value in plain_arguments(parameters).items()
         }
         return {"name": name, "arguments": arguments}
 
 
+def command_name(tool: str) -> str:
+    """The command for a tool: FastWorkflow's commands are words in small letters."""
+    return re.sub(r"\W", "_", tool).lower()
+
+
 def local_name(command: str) -> str:
-    """A command's name without the context that it belongs to."""
+    """A command's name without its context."""
     return command.rpartition("/")[2]
 
 
 def plain_arguments(parameters: Any) -> dict[str, Any]:
-    """The parameters as plain JSON values, without what nobody gave."""
+    """The parameters as plain JSON values, without missing ones."""
     if parameters is None:
         return {}
     defaults = _defaults(parameters)
@@ -95,7 +101,7 @@ def plain_arguments(parameters: Any) -> dict[str, Any]:
 
 
 def plain_value(value: Any) -> Any:
-    """A value as JSON knows it."""
+    """A value as plain JSON."""
     if isinstance(value, enum.Enum):
         return plain_value(value.value)
     if value is None or isinstance(value, str | bool | int | float):
@@ -116,7 +122,7 @@ def _members(parameters: Any) -> dict[str, Any]:
         return dict(cast("Mapping[str, Any]", parameters))
     fields = _fields(parameters)
     if fields is not None:
-        # Not by dumping: FastWorkflow constructs its models unchecked, and pydantic warns of each.
+        # model_dump() would warn, because FastWorkflow constructs its models unchecked.
         return {name: getattr(parameters, name, None) for name in fields}
     if dataclasses.is_dataclass(parameters) and not isinstance(parameters, type):
         return {
@@ -141,43 +147,6 @@ def _left_out(value: Any, default: Any) -> bool:
     if value is None or (isinstance(value, str) and value in SENTINELS):
         return True
     return value in ("", [], {}) and value == default
-
-
-def _typed(value: Any, schema: Mapping[str, Any]) -> Any:
-    # What stands between XML tags is text, whatever the tool wants.
-    kind = schema.get("type")
-    if isinstance(value, str) and kind in {"integer", "number", "boolean", "array", "object"}:
-        try:
-            read = orjson.loads(value.lower() if kind == "boolean" else value)
-        except orjson.JSONDecodeError:
-            return value
-        return read if _fits(read, kind) else value
-    if kind == "array" and isinstance(value, list):
-        inner = schema.get("items", {})
-        return [_typed(item, inner) for item in cast("list[Any]", value)]
-    if kind == "object" and isinstance(value, dict):
-        properties = schema.get("properties", {})
-        found = cast("dict[str, Any]", value)
-        return {key: _typed(item, properties.get(key, {})) for key, item in found.items()}
-    return value
-
-
-def _fits(value: Any, kind: str) -> bool:
-    match kind:
-        case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool)
-        case "boolean":
-            return isinstance(value, bool)
-        case "array":
-            return isinstance(value, list)
-        case _:
-            return isinstance(value, dict)
-
-
-def _properties(info: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(info["function"].get("parameters", {}).get("properties", {}))
 
 
 def _listed(names: Iterable[str]) -> str:

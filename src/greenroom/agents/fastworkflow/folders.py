@@ -7,10 +7,13 @@ Here it gets copies of both, in a temporary place, and neither is touched.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+from greenroom.agents.fastworkflow.workflow_from_tools import workflow_from_tools
 from greenroom.errors import InputError
 
 COMMAND_INFO = "___command_info"
@@ -20,11 +23,10 @@ INSTALL = "pip install 'greenroom[fastworkflow]'"
 
 _NOT_COPIED = shutil.ignore_patterns("__pycache__", "___*", ".git")
 _INTERNAL = "_workflows"
-_AIRLINE = "airline_workflow"
 
 
 def package_folder() -> Path:
-    """Where FastWorkflow is installed; raises where it is not."""
+    """The folder of the installed FastWorkflow; raise InputError if it is missing."""
     spec = find_spec("fastworkflow")
     if spec is None or spec.origin is None:
         raise InputError(f"The fastworkflow agent needs FastWorkflow: {INSTALL}")
@@ -32,26 +34,22 @@ def package_folder() -> Path:
 
 
 def installed_version() -> str:
-    """The version of FastWorkflow; raises where it is not installed."""
+    """The version of the installed FastWorkflow; raise InputError if it is missing."""
     try:
         return version("fastworkflow")
     except PackageNotFoundError:
         raise InputError(f"The fastworkflow agent needs FastWorkflow: {INSTALL}") from None
 
 
-def find_workflow(env: str, given: Path | None = None) -> Path:
-    """The workflow's folder: the one that is named, or the one that comes along for a domain."""
+def find_workflow(
+    env: str, given: Path | None = None, tool_infos: Sequence[Mapping[str, Any]] = ()
+) -> Path:
+    """The workflow's folder: the one that is given, FastWorkflow's own, or one for the tools."""
     if given is not None:
         return _checked(given.expanduser().resolve())
-    match env:
-        case "retail":
-            return _checked(package_folder() / "examples" / "retail_workflow")
-        case "airline":
-            return _checked(Path(__file__).parent / _AIRLINE)
-        case _:
-            raise InputError(
-                f"There is no FastWorkflow workflow for {env}: name yours by --workflow-path."
-            )
+    if env == "retail":
+        return _checked(package_folder() / "examples" / "retail_workflow")
+    return workflow_from_tools(env, tool_infos)
 
 
 def _checked(folder: Path) -> Path:
@@ -64,22 +62,22 @@ def _checked(folder: Path) -> Path:
 
 
 def copy_workflow(workflow: Path, target: Path, artifacts: Path | None = None) -> None:
-    """A copy of a workflow as its author wrote it, with intent models if there are any."""
+    """Copy a workflow, with intent models if there are any."""
     shutil.copytree(workflow, target, ignore=_NOT_COPIED)
     if artifacts is not None:
         shutil.copytree(artifacts, target / COMMAND_INFO)
 
 
 def copy_internal_workflows(target: Path) -> None:
-    """A copy of the workflows that FastWorkflow itself is made of."""
+    """Copy FastWorkflow's internal workflows."""
     shutil.copytree(package_folder() / _INTERNAL, target, ignore=_NOT_COPIED)
 
 
 def place_policy(workflow: Path, policy: str) -> None:
-    """Put the domain's policy before planner and agent, as the workflow's insights.
+    """Give the domain's policy to planner and agent, as the workflow's insights.
 
-    FastWorkflow announces the one file as patterns to follow and the other as patterns to avoid;
-    the first line of each says what it really is. Insights of the author's own stay.
+    FastWorkflow presents one file as patterns to follow and the other as patterns to avoid; the
+    first line of each says what it is. The author's own insights stay.
     """
     folder = workflow / "Insights" / workflow.name
     folder.mkdir(parents=True, exist_ok=True)

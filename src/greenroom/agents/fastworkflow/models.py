@@ -1,4 +1,4 @@
-"""FastWorkflow's language models, asked by the episode: for dspy a model like any other.
+"""FastWorkflow's language models as dspy models whose calls go to the episode.
 
 Only workers import this module, as it needs dspy.
 """
@@ -25,7 +25,7 @@ class RelayedModel(_dspy.BaseLM):
         self._role = role
 
     def forward(self, prompt: Any = None, messages: Any = None, **settings: Any) -> Any:
-        """The answer as a provider would have sent it."""
+        """The answer in a provider's format."""
         asked = messages or [{"role": "user", "content": prompt}]
         reply = self._relay.complete(self._role, {"messages": asked, "stop": settings.get("stop")})
         return _litellm.ModelResponse(
@@ -45,5 +45,5 @@ class RelayedModel(_dspy.BaseLM):
         )
 
     def copy(self, **settings: Any) -> RelayedModel:
-        """The same model: what dspy would change about it is the episode's to say."""
+        """The same model, because the episode decides on its settings."""
         return self

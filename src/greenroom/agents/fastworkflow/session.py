@@ -1,8 +1,8 @@
-"""One conversation in a FastWorkflow worker: a session whose models and tools are elsewhere.
+"""One conversation in a FastWorkflow worker; its models and tools are in the parent process.
 
-Models are asked, and steps are made, by the episode in the parent process: what goes over the wire
-is a prompt or an action. So money, limits, retries and the environment stay in one place, and a
-worker holds no keys.
+The episode in the parent process asks the models and makes the steps; the worker sends prompts and
+actions. So budget, limits, retries and the environment stay in one place, and a worker needs no
+keys.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ ROLES = {
 """Which of FastWorkflow's models plays which role."""
 
 TURN_ATTEMPTS = 3
-"""How often a turn is begun before the agent is said to have failed at it."""
+"""How often a turn is tried before the agent fails."""
 
 _LONGEST_PROBLEM = 500
 
 
 class ModelGone(BaseException):
-    """The episode has no answer of the model for us: it ends. No Exception, so nothing goes on."""
+    """The episode ends, as the model has no answer. A BaseException, so that nothing continues."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SessionSettings:
-    """What a worker is told when an episode begins."""
+    """The settings that a worker gets when an episode begins."""
 
     session: str
     tool_infos: list[dict[str, Any]]
@@ -50,11 +50,11 @@ class SessionSettings:
     trained: bool
     max_iterations: int
     policy: str = ""
-    """Put before every user message, where the workflow's insights cannot carry it."""
+    """Put before every user message if the workflow's insights cannot hold it."""
 
 
 class Answering(Protocol):
-    """Whoever answers for FastWorkflow's models."""
+    """Answers for FastWorkflow's models."""
 
     def complete(self, role: str, request: dict[str, Any]) -> dict[str, Any]:
         """The model's answer: its text and the tokens that it took."""
@@ -62,7 +62,7 @@ class Answering(Protocol):
 
 
 class Relay:
-    """Asks the episode what FastWorkflow would ask a provider, and counts."""
+    """Sends FastWorkflow's model calls to the episode, and counts them."""
 
     def __init__(self, wire: WorkerEnd) -> None:
         self._wire = wire
@@ -100,7 +100,7 @@ class _Seen:
 
 
 def hold(wire: WorkerEnd, workflow: str, settings: SessionSettings) -> None:
-    """Take what the user says, turn by turn, until the episode hangs up."""
+    """Play the conversation turn by turn until the episode closes the connection."""
     relay = Relay(wire)
     place_models(relay, reasoning=settings.reasoning)
     tool_map = ToolMap(settings.tool_infos, settings.tool_map)
@@ -131,7 +131,7 @@ def _take_turn(
     text = _message(words, settings.policy)
     asked = _pending_question(context)
     for attempt in range(TURN_ATTEMPTS):
-        # An answer to a question goes on with the turn that asked it.
+        # An answer to a question continues the turn that asked it.
         if attempt > 0 or asked is None:
             binding.begin_turn(again=attempt > 0)
         try:
@@ -141,7 +141,7 @@ def _take_turn(
             context.cancel_pending()
             context.cme_workflow.end_command_processing()
             if asked is not None:
-                # The question's turn cannot be taken up again: it is told as one message.
+                # The question's turn cannot be continued: send all of it as one message.
                 text = f"{asked[0]}\n\nThe user was asked: {asked[1]}\nThe user answered: {words}"
                 asked = None
             continue
@@ -154,7 +154,7 @@ def _turn(context: Any, settings: SessionSettings, text: str) -> Any:
     context._ensure_agent_initialized()
     agent = context.workflow_tool_agent
     agent.max_iters = settings.max_iterations
-    # FastWorkflow counts on from the turn before.
+    # FastWorkflow continues the count of the turn before.
     agent.iteration_counter = 0
     return context.process_turn(text)
 
@@ -179,7 +179,7 @@ def _tell_step(wire: WorkerEnd, settings: SessionSettings, record: dict[str, Any
 
 
 def place_models(relay: Answering, *, reasoning: bool) -> None:
-    """Have FastWorkflow ask the relay wherever it would ask a provider."""
+    """Make FastWorkflow ask the relay instead of a provider."""
     dspy: Any = importlib.import_module("dspy")
     utilities: Any = importlib.import_module("fastworkflow.utils.dspy_utils")
     models = importlib.import_module("greenroom.agents.fastworkflow.models")

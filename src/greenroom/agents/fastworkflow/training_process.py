@@ -1,4 +1,4 @@
-"""Having FastWorkflow train in a process of its own, and following how far it is."""
+"""Run FastWorkflow's training in its own process, and follow its progress."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class SyntheticModel:
 
     name: str
     identity: str
-    """What tells it from others: its name, and who answers for it."""
+    """Its identity: its name and its provider."""
     litellm_name: str
     environment: dict[str, str]
-    """What litellm finds its address and key in; empty where its provider's own variables do."""
+    """Variables with its address and key for litellm; empty if the provider's own suffice."""
 
 
 def synthetic_model(model: str | None, api_base: str | None) -> SyntheticModel | None:
-    """The model to ask for utterances; None where none is named."""
+    """The model to ask for utterances; None if none is named."""
     if model is None:
         if api_base is not None:
             raise InputError("--api-base says where a model is: name it by --model.")
@@ -48,7 +48,7 @@ def synthetic_model(model: str | None, api_base: str | None) -> SyntheticModel |
     key = endpoint.usable_key()
     if api_base is None or endpoint.url is None:
         return SyntheticModel(model, f"{model} at {endpoint.name}", model, {})
-    # litellm's proxy speaks OpenAI's language, and so does any server that is given by address.
+    # litellm's proxy speaks OpenAI's protocol, and so does any server given by its address.
     return SyntheticModel(
         model,
         f"{model} at {endpoint.name}",
@@ -66,7 +66,7 @@ def run_training(
     failed_log: Path,
     report: Callable[[str], None],
 ) -> Usage:
-    """Train, and tell how far it is; raises with FastWorkflow's own words where it fails."""
+    """Train and report progress; an error has FastWorkflow's own text."""
     order = scratch / "job.json"
     order.write_bytes(orjson.dumps(asdict(job)))
     lines: deque[str] = deque(maxlen=_LAST_LINES)
@@ -106,7 +106,7 @@ def _environment(
     job: Job, scratch: Path, writer: SyntheticModel | None, *, offline: bool
 ) -> dict[str, str]:
     threads = str(job.threads)
-    # Only a provider whose variables we do not know has to find its key by itself.
+    # A provider with unknown variables has to find its key itself.
     needs_keys = writer is not None and not writer.environment
     environment = {
         name: value for name, value in os.environ.items() if needs_keys or not _SECRET.search(name)
@@ -117,7 +117,7 @@ def _environment(
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",
         "MKL_NUM_THREADS": threads,
         "OMP_NUM_THREADS": threads,
-        # On a busy machine, threads that wait by spinning hold up the ones they wait for.
+        # On a busy machine, spinning threads slow down those that they wait for.
         "OMP_WAIT_POLICY": "PASSIVE",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
@@ -135,7 +135,7 @@ _MODELS = {"Starting training": "small model", "Started training": "large model"
 
 
 class _Follower:
-    """Makes words of what FastWorkflow prints; what it does not know it passes over."""
+    """Turns FastWorkflow's output into progress texts; skips unknown lines."""
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
@@ -158,5 +158,5 @@ def _reason(lines: deque[str], status: int) -> str:
     said = [line.strip() for line in lines if line.strip()]
     if status < 0:
         return f"it was ended by signal {-status}."
-    # An error's own words come last; before them is where it happened.
+    # The error's text is the last line; the traceback is before it.
     return redacted(said[-1] if said else f"it ended with status {status}.")[:_LONGEST_REASON]

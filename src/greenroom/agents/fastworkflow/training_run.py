@@ -1,4 +1,4 @@
-"""The process that trains: FastWorkflow's own training, on copies, within bounds.
+"""The training process: FastWorkflow's own training, on copies.
 
 Run as `python -m greenroom.agents.fastworkflow.training_run JOB`, with JOB a file that the training
 module has written. What FastWorkflow prints is its output; what came of it is in the job's outcome.
@@ -33,28 +33,28 @@ _SETTINGS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What the process is told."""
+    """The input of the process."""
 
     workflow: str
-    """A copy that may be written into."""
+    """A writable copy."""
     internal: str
-    """A copy of the workflows that FastWorkflow is made of."""
+    """A copy of FastWorkflow's internal workflows."""
     tiny: str
     large: str | None
     made_large: str
-    """Where the large model goes if it is made of the small one."""
+    """The folder for a large model that is derived from the small one."""
     model: str | None
-    """Who writes utterances, as litellm names it; None for nobody."""
+    """The model that writes utterances, by litellm's name; None for variations."""
     personas: int
     utterances: int
     threads: int
     outcome: str
-    """The file for what it came to."""
+    """The file for the result."""
 
 
 @dataclass
 class Usage:
-    """What the model that wrote utterances took."""
+    """The usage of the model that wrote utterances."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -63,7 +63,7 @@ class Usage:
 
 
 def main(job: Job) -> None:
-    """Train, and leave word of what it took."""
+    """Train, and write the result."""
     warnings.simplefilter("ignore")
     torch: Any = importlib.import_module("torch")
     torch.set_num_threads(job.threads)
@@ -90,10 +90,10 @@ def main(job: Job) -> None:
     )
     usage = _place_model(job)
     pipeline: Any = importlib.import_module("fastworkflow.model_pipeline_training")
-    # The same steps in a tenth of the time: most of the training went into them.
+    # The same steps in a tenth of the time; they took most of the training.
     pipeline.AdamW = partial(torch.optim.AdamW, fused=True)
     training: Any = importlib.import_module("fastworkflow.train.__main__")
-    # The package `datasets` is for personas that are fetched; ours are in the folder.
+    # The package `datasets` is for downloaded personas; ours are in the folder.
     training._datasets_available = lambda: True
     training.train_workflow(job.workflow)
     Path(job.outcome).write_bytes(orjson.dumps(asdict(usage)))

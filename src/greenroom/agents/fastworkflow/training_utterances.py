@@ -1,4 +1,4 @@
-"""Utterances to train with where no model writes any: a command's own, said in other ways.
+"""Training utterances without a model: variations of a command's own utterances.
 
 FastWorkflow has a model write utterances as several personas would. Without a model, each of our
 personas has a manner instead: how it begins and ends, and whether it leaves out what is not needed.
@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from random import Random
 
 VERSION = 1
-"""Of the variations: what was trained with others is another thing."""
+"""The version of the variations; it is part of the identity of trained models."""
 
 
 @dataclass(frozen=True)
 class Manner:
-    """A persona, and how it says things."""
+    """A persona and its style."""
 
     persona: str
     begins: tuple[str, ...] = ("",)
     ends: tuple[str, ...] = ("",)
     terse: bool = False
-    """Without capitals, full stops and words of courtesy."""
+    """Writes without capitals, full stops and courtesy."""
 
 
 MANNERS = (
@@ -121,17 +121,17 @@ _COURTESY = re.compile(
 )
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _TAGGED = 0.3
-"""How many utterances have a tag: those of all commands, or having one would say which it is."""
+"""The share of utterances with a tag, the same for all commands, so that a tag hints at none."""
 
 
 def variations(
     utterances: Sequence[str], manner: Manner, count: int, parameters: Sequence[str] = ()
 ) -> list[str]:
-    """So many different ways in which somebody of that manner says one of the utterances.
+    """That many variations of the utterances, in a persona's manner.
 
     `parameters` are the names of the command's parameters, for the tags.
     """
-    # Chance that is the same everywhere: nothing here is a secret.
+    # The same random numbers on every machine; nothing here is a secret.
     random = Random(f"{manner.persona}\n{utterances}")  # noqa: S311
     found: dict[str, None] = {}
     for attempt in range(20 * count):
@@ -174,10 +174,9 @@ _OWN = re.compile(r"style and intent:\s*\n(.*?)\n\s*Guidelines:", flags=re.DOTAL
 
 
 def answer_of_no_model(prompt: str, parameters: Mapping[str, Sequence[str]]) -> str:
-    """What FastWorkflow gets where it asks a model for utterances: variations, persona by persona.
+    """The answer to FastWorkflow's request for utterances: variations for each persona.
 
-    `parameters` has the names of each command's parameters. Where FastWorkflow asks for examples of
-    their values there are none: it does without.
+    `parameters` has the names of each command's parameters. Requests for example values get none.
     """
     own, count, command = (find.search(prompt) for find in (_OWN, _COUNT, _COMMAND))
     if own is None or count is None or command is None:

@@ -1,4 +1,4 @@
-"""What goes between an episode and its FastWorkflow worker: messages over a socket.
+"""Messages between an episode and its FastWorkflow worker, over a socket.
 
 Each message is a JSON object behind its length in four bytes. The worker asks (`model`, `step`) and
 tells (`ready`, `turn`, `broken`); the episode starts it, sends what the user says and answers.
@@ -19,11 +19,11 @@ _LONGEST = 1 << 30
 
 
 class Disconnected(BaseException):
-    """The other end is gone. No Exception: whoever catches those must not go on."""
+    """The other end is gone. A BaseException, so that code that catches Exception stops too."""
 
 
 def packed(message: Mapping[str, Any]) -> bytes:
-    """A message as it goes over the wire."""
+    """An encoded message."""
     body = orjson.dumps(message, default=str)
     return len(body).to_bytes(_LENGTH) + body
 
@@ -72,14 +72,14 @@ class EpisodeEnd:
         self._incoming = BufferedByteReceiveStream(stream)
 
     async def send(self, **message: Any) -> None:
-        """Send a message; raises anyio's errors where the worker is gone."""
+        """Send a message; raise anyio's errors if the worker is gone."""
         await self._stream.send(packed(message))
 
     async def receive(self) -> dict[str, Any]:
-        """Wait for the next message; raises anyio's errors where the worker is gone."""
+        """Wait for the next message; raise anyio's errors if the worker is gone."""
         length = int.from_bytes(await self._incoming.receive_exactly(_LENGTH))
         return orjson.loads(await self._incoming.receive_exactly(min(length, _LONGEST)))
 
     async def close(self) -> None:
-        """Hang up: the worker ends."""
+        """Close the connection, which ends the worker."""
         await self._stream.aclose()

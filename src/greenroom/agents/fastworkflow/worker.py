@@ -1,9 +1,8 @@
-"""The process that FastWorkflow's workers come from, and what a worker does.
+"""The process that forks FastWorkflow's workers, and the work of a worker.
 
-FastWorkflow takes seconds and hundreds of megabytes to load. One process loads it, gets a workflow
-ready and waits; for each episode it forks, so a worker starts in milliseconds, shares that memory,
-and whatever FastWorkflow remembers of an episode ends with it. Every worker has a copy of the
-workflow's folder of its own.
+FastWorkflow takes seconds and hundreds of megabytes to load. One process loads it and a workflow,
+and forks for each episode: a worker starts in milliseconds, shares that memory, and takes the state
+of its episode with it when it ends. Every worker has its own copy of the workflow's folder.
 
 Run as `python -m greenroom.agents.fastworkflow.worker FOLDER NAME [trained]`: a folder as
 `prepare_workers` leaves it, the name of the workflow there, and whether it has intent models. It
@@ -35,7 +34,7 @@ from greenroom.agents.fastworkflow.wire import Disconnected, WorkerEnd
 SOCKET = "workers.sock"
 READY = "ready.json"
 WORKFLOWS = "workflows"
-"""Side by side, as FastWorkflow wants them: its own, the one to run, and every worker's copy."""
+"""The folders that FastWorkflow wants side by side: its own, the one to run, and copies."""
 INTERNAL = "fastworkflow_internal_workflows"
 
 _GLOBAL_CONTEXT = "global"
@@ -50,11 +49,11 @@ _SETTINGS = {
     "PARAMETER_EXTRACTION_ERROR_MSG": "Parameters could not be extracted: {error}",
     "LOG_LEVEL": "ERROR",
 }
-"""What FastWorkflow has to be told before anything else; the sentinels are the usual ones."""
+"""The environment that FastWorkflow needs first; the sentinels are the usual ones."""
 
 
 class NoIntentModel:
-    """Stands in for a router that was never trained: to it, every utterance is out of scope."""
+    """Replaces an untrained router: every utterance is out of scope."""
 
     modelpipeline = None
 
@@ -64,7 +63,7 @@ class NoIntentModel:
 
 
 def main(folder: Path, name: str, *, trained: bool) -> None:
-    """Load FastWorkflow, say that it is ready, and fork a worker for whoever connects."""
+    """Load FastWorkflow, report that it is ready, and fork a worker for each connection."""
     warnings.simplefilter("ignore")
     listener = socket.socket(socket.AF_UNIX)
     workflow = str(folder / WORKFLOWS / name)
@@ -72,7 +71,7 @@ def main(folder: Path, name: str, *, trained: bool) -> None:
     facts = {"commands": session.command_names(workflow)}
     listener.bind(str(folder / SOCKET))
     listener.listen(256)
-    # What is loaded by now stays: the collector need not touch, and so copy, its pages.
+    # Keep the garbage collector from touching, and so copying, the shared pages.
     gc.collect()
     gc.freeze()
     partial = folder / f"{READY}.part"
@@ -94,7 +93,7 @@ def main(folder: Path, name: str, *, trained: bool) -> None:
 
 
 def load_fastworkflow(folder: Path, workflow: str, *, trained: bool = False) -> None:
-    """Get ready to run a workflow, with its intent models if it was trained."""
+    """Prepare to run a workflow, with its intent models if it was trained."""
     fastworkflow: Any = importlib.import_module("fastworkflow")
     fastworkflow.init(env_vars=dict(_SETTINGS))
     dspy: Any = importlib.import_module("dspy")
@@ -134,8 +133,8 @@ def _artifacts(workflow: str, context: str) -> str:
 
 
 def _warm_up(fastworkflow: Any, workflow: str) -> None:
-    # Everything that is imported, read and written on first use happens once, here. Not resolving a
-    # command in words: that opens a database, which must not be carried over a fork.
+    # Do all first-use work once, here, but do not resolve a command in words: that opens a
+    # database, which must not be carried over a fork.
     context = fastworkflow.WorkflowExecutionContext(run_as_agent=True, session_key="warm-up")
     application = fastworkflow.Workflow.create(workflow, workflow_id_str="warm-up")
     context.bind_app_workflow(application)
@@ -175,7 +174,7 @@ def _work(template: str, connection: socket.socket, number: int) -> int:
 
 
 def _place_policy(workflow: Path, policy: str) -> bool:
-    # Where FastWorkflow reads it; False where sessions of this version read no such place.
+    # Put it where FastWorkflow reads it; False if this version's sessions do not read it.
     fastworkflow: Any = importlib.import_module("fastworkflow")
     if "load_workflow_insights" not in inspect.getsource(fastworkflow.WorkflowExecutionContext):
         return False
@@ -184,7 +183,7 @@ def _place_policy(workflow: Path, policy: str) -> bool:
 
 
 def _share_routers(template: str, own: str) -> None:
-    # Models are kept by path; the copy's are those that are loaded already.
+    # Models are cached by path; let the copy use those already loaded.
     training: Any = importlib.import_module("fastworkflow.model_pipeline_training")
     cache: dict[str, Any] = training.CommandRouter._instances_cache
     for path, router in list(cache.items()):

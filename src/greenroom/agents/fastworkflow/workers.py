@@ -1,4 +1,4 @@
-"""The episodes' side of FastWorkflow's workers: one process that loads it, a worker per episode."""
+"""FastWorkflow's workers, seen from episodes: one loading process, one worker per episode."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ENVIRONMENT = {
 
 
 class WorkerLost(GreenroomError):
-    """A worker ended before its episode did: the episode is played again."""
+    """A worker ended before its episode; the episode is played again."""
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Workers:
     _loading: anyio.Lock = field(default_factory=anyio.Lock)
 
     async def load(self) -> None:
-        """Start the process that workers come from, unless it runs."""
+        """Start the process that forks workers, unless it runs."""
         async with self._loading:
             if self._loader is not None and self._loader.poll() is None:
                 return
@@ -89,7 +89,7 @@ class Workers:
 
     @asynccontextmanager
     async def worker(self) -> AsyncGenerator[Worker]:
-        """A worker of one's own; it ends with the block."""
+        """A worker that ends with the block."""
         await self.load()
         try:
             stream = await anyio.connect_unix(self.folder / worker.SOCKET)
@@ -105,7 +105,7 @@ class Workers:
                 await wire.close()
 
     def close(self) -> None:
-        """End the process that workers come from, and with it all that it wrote."""
+        """End the process that forks workers, and delete its files."""
         self._end_loader()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -123,7 +123,7 @@ class Workers:
             loader.wait()
 
     def last_words(self) -> str:
-        """What the process wrote last, for an error's text."""
+        """The process's last output, for error texts."""
         log = self.folder / "log.txt"
         lines = log.read_text(errors="replace").split("\n") if log.exists() else []
         said = [line.strip() for line in lines if line.strip()][-_LAST_LINES:]
@@ -158,7 +158,7 @@ def _telling_of_loss(workers: Workers) -> Generator[None]:
 
 
 def prepare_workers(workflow: Path, artifacts: Path | None) -> Workers:
-    """Copies of all that FastWorkflow writes into, in a temporary place."""
+    """Copies of the folders that FastWorkflow writes to, in a temporary place."""
     if not hasattr(os, "fork"):
         raise InputError("The fastworkflow agent needs a system that can fork: Linux or macOS.")
     folder = Path(tempfile.mkdtemp(prefix="greenroom-fastworkflow-"))
@@ -173,6 +173,6 @@ def prepare_workers(workflow: Path, artifacts: Path | None) -> Workers:
 
 
 def _without_secrets() -> dict[str, str]:
-    # Models are asked by the parent: a worker, and the workflow's code in it, needs no key.
+    # The parent asks the models: a worker, and the workflow's code in it, needs no key.
     kept = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
     return kept | _ENVIRONMENT

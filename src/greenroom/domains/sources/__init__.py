@@ -1,4 +1,4 @@
-"""Where packs come from: the tau2 data of a published wheel, or a checkout of tau-bench."""
+"""Sources of packs: the tau2 data of a published wheel, or a checkout of tau-bench."""
 
 from __future__ import annotations
 

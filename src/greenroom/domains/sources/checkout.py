@@ -1,4 +1,4 @@
-"""Packs from a checkout of tau-bench: its Python files are read, none is run or imported."""
+"""Packs from a checkout of tau-bench; its Python files are read without running them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SHAPE = (
 
 @dataclass(frozen=True)
 class ImportResult:
-    """What was imported, and what of the checkout was left out."""
+    """What was imported, with notes on what was left out."""
 
     directory: Path
     version: str
@@ -57,7 +57,7 @@ class _DomainFiles:
 
     @property
     def all(self) -> Iterator[Path]:
-        """Every file that a pack is made of."""
+        """Every file of the pack."""
         yield from (*self.tables.values(), *self.tasks.values(), self.policy, *self.tools)
         if self.rules is not None:
             yield self.rules
@@ -109,7 +109,7 @@ def _find_domains(path: Path) -> tuple[Path, list[_DomainFiles]]:
 
 
 def _is_domain(folder: Path) -> bool:
-    # Half a domain counts as one: what it lacks is reported instead of the domain being left out.
+    # An incomplete domain counts too, so that the missing files are reported.
     return (folder / "data").is_dir() or bool(_task_files(folder))
 
 
@@ -136,7 +136,7 @@ def _domain_files(folder: Path) -> _DomainFiles:
 def _task_files(folder: Path) -> dict[str, Path]:
     files = {split: folder / f"tasks_{split}.py" for split in SPLITS}
     if not files["test"].is_file():
-        # Before there were splits, the tasks of the test split were all there were.
+        # Old checkouts have no splits: their only tasks are those of the test split.
         files["test"] = folder / "tasks.py"
     return {split: path for split, path in files.items() if path.is_file()}
 
@@ -178,7 +178,7 @@ def _pack(info: PackInfo, domain: _DomainData) -> Pack:
 
 def _info(envs: Path, domains: Sequence[_DomainFiles]) -> PackInfo:
     digest = _content_digest(envs, domains)
-    # Only a whole checkout has its root two levels up; a copied folder may lie in any repository.
+    # Only a complete checkout has its root two levels up; a copied folder may be anywhere.
     package = envs.resolve().parent
     root = package.parent if package.name == "tau_bench" else None
     commit = checked_out_commit(root) if root else None
@@ -187,7 +187,7 @@ def _info(envs: Path, domains: Sequence[_DomainFiles]) -> PackInfo:
         version=f"commit {commit[:12]}" if commit else digest,
         source="sierra-research/tau-bench checkout",
         licence=_licence(root / "LICENSE") if root else "unknown",
-        # A commit says nothing about local changes: the digest does.
+        # The digest also covers local changes.
         notes=(f"The files read have the digest {digest}.",) if commit else (),
     )
 

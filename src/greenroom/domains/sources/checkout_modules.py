@@ -28,7 +28,7 @@ _TASK_FIELDS = frozenset({"annotator", "user_id", "instruction", "actions", "out
 
 @dataclass(frozen=True)
 class TaskRecords:
-    """The tasks of a file as task files in JSON would have them."""
+    """The tasks of a file in the format of JSON task files."""
 
     records: list[Any]
     notes: tuple[str, ...]
@@ -36,7 +36,7 @@ class TaskRecords:
 
 @dataclass(frozen=True)
 class ToolInfos:
-    """Descriptions of all tools of a domain, or of none, and why."""
+    """Descriptions of all tools of a domain, or of none, with notes that say why."""
 
     infos: tuple[ToolInfo, ...]
     notes: tuple[str, ...]
@@ -63,7 +63,7 @@ def read_task_records(path: Path) -> TaskRecords:
 
 
 def _task_list(module: ast.Module, path: Path) -> tuple[list[str], ast.expr]:
-    # Another name for a list that stands above says nothing new.
+    # Skip aliases of a list.
     given = [
         (names, value) for names, value in assignments(module) if not isinstance(value, ast.Name)
     ]
@@ -88,7 +88,7 @@ def _holds_tasks(value: ast.expr) -> bool:
 
 
 def _refuse_changes(module: ast.Module, names: Sequence[str], value: ast.expr, path: Path) -> None:
-    """Tasks that code adds or takes away cannot be known without running it."""
+    """Refuse code that changes the tasks, because only running it would show the result."""
     for statement in module.body:
         given = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign)) else None
         if given is value or isinstance(given, ast.Name):
@@ -114,10 +114,10 @@ def read_rules(path: Path) -> list[str]:
 
 
 def read_tool_infos(paths: Sequence[Path]) -> ToolInfos:
-    """What the modules of tools say about them.
+    """Read the tool descriptions of modules.
 
-    A file without a description is passed over. If one cannot be read, all are left out: an agent
-    that is told of a part of the tools only would be measured on something else.
+    A file without a description is skipped. If one is unreadable, all are left out: agents need
+    every tool for comparable results.
     """
     infos: list[ToolInfo] = []
     notes: list[str] = []
@@ -155,7 +155,7 @@ def _tool_info(function: ast.FunctionDef, path: Path) -> ToolInfo:
         raise refusal(path, function, "get_info() does more than return a value")
     info = literal(returned.value, path)
     if not _is_tool_info(info):
-        raise refusal(path, returned, "this is no description of a function")
+        raise refusal(path, returned, "this is not a function description")
     return info
 
 

@@ -1,4 +1,4 @@
-"""Which commit a checkout stands at, read from its files: git itself need not be there."""
+"""The commit of a checkout, read from its files without git."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 def checked_out_commit(root: Path) -> str | None:
-    """The commit that a checkout's HEAD names, or None if that cannot be told."""
+    """The commit of a checkout's HEAD, or None if it cannot be found."""
     directory = _git_directory(root)
     head = _line(directory / "HEAD")
     if not head.startswith("ref:"):
@@ -55,5 +55,5 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError):
-        # What cannot be read tells nothing: the content's digest stands in for the commit.
+        # Without a commit, the caller uses the digest of the content.
         return ""

@@ -1,7 +1,7 @@
-"""Values out of Python source: read from the syntax tree, never run.
+"""Read values from Python source without running it.
 
-Task files are Python modules upstream. What they hold are plain values and calls of two record
-types, so that is all that is understood here; everything else is refused with its place.
+Tau Bench's task files are Python modules with plain values and calls of two record types. This
+module reads those from the syntax tree and refuses everything else with its place.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Records = Mapping[str, tuple[str, ...]]
-"""The calls that stand for records, by name, with the fields that may be given by position."""
+"""The calls that make records, by name, with their positional fields."""
 
 _SHOWN = 60
 
@@ -30,7 +30,7 @@ def parse_module(path: Path) -> ast.Module:
     source = read_text(path).removeprefix("\ufeff")
     try:
         with warnings.catch_warnings():
-            # Doubtful escapes in someone else's strings are not ours to report.
+            # Ignore warnings about doubtful escapes in the file's strings.
             warnings.simplefilter("ignore")
             return ast.parse(source)
     except SyntaxError as error:
@@ -41,7 +41,7 @@ def parse_module(path: Path) -> ast.Module:
 
 
 def assignments(module: ast.Module) -> Iterator[tuple[list[str], ast.expr]]:
-    """The assignments on a module's top level: the names and what they are given."""
+    """The top-level assignments of a module: names and values."""
     for statement in module.body:
         if isinstance(statement, ast.Assign):
             names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
@@ -52,12 +52,12 @@ def assignments(module: ast.Module) -> Iterator[tuple[list[str], ast.expr]]:
 
 
 def literal(node: ast.expr, path: Path, records: Records | None = None) -> Any:
-    """The value of an expression as JSON knows values: tuples become lists, records objects."""
+    """The value of an expression as JSON: tuples become lists, records become objects."""
     return _Reader(path, records or {}).value(node)
 
 
 def call_name(node: ast.expr) -> str | None:
-    """The name of the function that an expression calls, if it is a call of a named one."""
+    """The name of the function that an expression calls, if it has one."""
     if not isinstance(node, ast.Call):
         return None
     if isinstance(node.func, ast.Attribute):
@@ -66,7 +66,7 @@ def call_name(node: ast.expr) -> str | None:
 
 
 def refusal(path: Path, node: ast.AST, problem: str) -> DataError:
-    """The error for a piece of source that is not understood."""
+    """The error for source that this module cannot read."""
     line = getattr(node, "lineno", "?")
     text = " ".join(ast.unparse(node).split())
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
@@ -105,7 +105,7 @@ class _Reader:
             kept = orjson.loads(orjson.dumps(node.value))
         except TypeError as error:
             raise self._refused(node) from error
-        # Infinity would be kept as null: what is kept has to be what was written.
+        # JSON would turn infinity into null.
         if kept != node.value:
             raise self._refused(node)
         return node.value
@@ -119,7 +119,7 @@ class _Reader:
         return -number if isinstance(sign, ast.USub) else number
 
     def _joined(self, node: ast.BinOp) -> str:
-        # A long text may be joined from very many pieces, each a level deeper on the left.
+        # Loop instead of recursing: a long text may be joined from very many pieces.
         parts: list[ast.expr] = []
         rest: ast.expr = node
         while isinstance(rest, ast.BinOp) and isinstance(rest.op, ast.Add):
@@ -133,7 +133,7 @@ class _Reader:
     def _key(self, key: ast.expr | None, node: ast.Dict) -> str:
         text = None if key is None else self.value(key)
         if not isinstance(text, str):
-            raise refusal(self._path, key or node, "only texts are understood as keys")
+            raise refusal(self._path, key or node, "keys have to be texts")
         return text
 
     def _record(self, node: ast.Call) -> dict[str, Any]:
@@ -150,9 +150,7 @@ class _Reader:
         return fields
 
     def _refused(self, node: ast.expr) -> DataError:
-        return refusal(
-            self._path, node, "the file is read, not run, and this is no plain value in it"
-        )
+        return refusal(self._path, node, "the file is read, not run, and this is not a plain value")
 
 
 __all__ = ["Records", "assignments", "call_name", "literal", "parse_module", "refusal"]

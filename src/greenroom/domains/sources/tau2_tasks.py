@@ -1,7 +1,7 @@
-"""Tasks of tau2-bench, told in the terms of the tasks here.
+"""Convert tasks of tau2-bench.
 
-What tau2 checks beyond actions and things to be said has no counterpart here: it is kept with the
-task by kind, so that it can be counted and shown.
+Greenroom scores actions and outputs. The other criteria of tau2 stay with the task by kind, so that
+they can be counted and shown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class _Action(BaseModel):
-    # How tau2 numbers, explains and compares its actions does not matter to the final database.
+    # The other fields of an action do not affect the final database.
     model_config = ConfigDict(extra="ignore")
 
     name: str
@@ -57,7 +57,7 @@ class _Record(BaseModel):
 
     id: str
     description: Any = None
-    """Why the task was made: said to nobody, checked by nothing."""
+    """A note by the task's author; not used."""
     user_scenario: _Scenario = Field(default_factory=_Scenario)
     evaluation_criteria: _Criteria | None = None
 
@@ -66,7 +66,7 @@ _records = TypeAdapter(list[_Record])
 
 
 def parse_tau2_tasks(records: Any, users: Mapping[str, Record], source: str) -> tuple[Task, ...]:
-    """Tasks from the content of a tau2 task file; `users` is the domain's table of them."""
+    """Parse the content of a tau2 task file; `users` is the domain's table of users."""
     try:
         parsed = _records.validate_python(records)
     except ValidationError as error:
@@ -109,7 +109,7 @@ def _instruction(scenario: _Scenario) -> str:
         "What you want": told.reason_for_call,
         "How you go about it": told.task_instructions,
     }
-    # Some fields hold no more than a full stop.
+    # Some fields hold only a full stop.
     return "\n\n".join(
         f"{label}: {text.strip()}" for label, text in parts.items() if text and text.strip(" .\n")
     )
@@ -137,7 +137,7 @@ def _is_found(user: Record, action: Action) -> bool:
             values = (name.get("first_name"), name.get("last_name"), address.get("zip"))
         case _:
             return False
-    # The tools that find users take no notice of case either.
+    # The tools that find users ignore case, too.
     return None not in wanted and _lowered(wanted) == _lowered(values)
 
 

@@ -42,16 +42,17 @@ if TYPE_CHECKING:
         starts_with,
     )
 
-# The kinds that ship, for whoever passes them to `greenroom.evaluate`; loaded when used.
-__getattr__ = later(
-    __name__,
-    text="contains ends_with exact_match regex starts_with",
-    structured="contains_json field_match json_diff",
-    chat="conversation_length last_message role_order",
-    similarity="levenshtein",
-    judge="llm_judge",
-    semantic="semantic_similarity",
-)
+if not TYPE_CHECKING:
+    # The kinds that ship, for whoever passes them to `greenroom.evaluate`; loaded when used.
+    __getattr__ = later(
+        __name__,
+        text="contains ends_with exact_match regex starts_with",
+        structured="contains_json field_match json_diff",
+        chat="conversation_length last_message role_order",
+        similarity="levenshtein",
+        judge="llm_judge",
+        semantic="semantic_similarity",
+    )
 
 __all__ = [
     "Case",

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from greenroom.analysis.roles import EXPECTED_COLUMNS, Roles, column_roles, row_expected, row_inputs
+from greenroom.analysis.roles import (
+    EXPECTED_COLUMNS,
+    Roles,
+    column_roles,
+    row_expected,
+    row_inputs,
+)
 from greenroom.evaluation.test_sets.files import (
     FORMATS,
     Format,
     add_rows,
     export_file,
     find_version,
+    format_rows,
     import_file,
+    parse_rows,
     read_rows,
-    rows_from,
-    written,
 )
 
 __all__ = [
@@ -24,10 +30,10 @@ __all__ = [
     "column_roles",
     "export_file",
     "find_version",
+    "format_rows",
     "import_file",
+    "parse_rows",
     "read_rows",
     "row_expected",
     "row_inputs",
-    "rows_from",
-    "written",
 ]

@@ -1,4 +1,4 @@
-"""Rows of a CSV file: every cell is a text, and stays the text it is."""
+"""Rows of a CSV file: every cell stays text."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 
 def read_csv(lines: Iterable[str], source: str) -> Iterator[dict[str, Any]]:
-    """The rows below the heading; errors name the line and the column."""
-    # Python's own limit is 128 KiB, for all readers of the process; a conversation may be longer.
+    """Read the rows after the heading; errors name the line and the column."""
+    # Python's default limit is 128 KiB; a conversation may be longer.
     csv.field_size_limit(_LARGEST_CELL)
-    record: list[str] = []
-    reader = csv.reader(_noted(lines, record), strict=True)
+    remembered = _Remembered(lines)
+    reader = csv.reader(remembered, strict=True)
     columns: list[str] | None = None
     while True:
-        record.clear()
+        remembered.forget()
         line = reader.line_num + 1
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            raise _trouble("".join(record), line, source, error) from error
+            raise _trouble(remembered.text, line, source, error) from error
         if cells is None:
             break
         if not cells:  # an empty line
@@ -41,7 +41,7 @@ def read_csv(lines: Iterable[str], source: str) -> Iterator[dict[str, Any]]:
 
 
 def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
-    """A CSV file, piece by piece. What is no text is written as JSON; a missing value is empty."""
+    """A CSV file in pieces. Values other than text become JSON; a missing value is empty."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
 
@@ -53,7 +53,7 @@ def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iter
         return text
 
     heading = line(columns)
-    # A mark at the very beginning is not read as a part of the first column's name.
+    # Readers drop a byte order mark at the beginning. Double it to keep the column's name.
     yield _BYTE_ORDER_MARK + heading if heading.startswith(_BYTE_ORDER_MARK) else heading
     for number, row in enumerate(rows, start=1):
         yield line([_cell(row, name, number) for name in columns])
@@ -69,7 +69,7 @@ def _cell(row: Mapping[str, Any], name: str, number: int) -> str:
         value.encode()
     except UnicodeEncodeError as error:
         raise InputError(
-            f"Row {number}, column '{name}' holds half of a surrogate pair, which CSV cannot keep: "
+            f"Row {number}, column '{name}' has half a surrogate pair, which CSV cannot store: "
             "export the test set as JSON or JSONL."
         ) from error
     return value
@@ -101,10 +101,29 @@ def _row(columns: list[str], cells: list[str], line: int, source: str) -> dict[s
     return dict(zip(columns, cells, strict=True))
 
 
-def _noted(lines: Iterable[str], record: list[str]) -> Iterator[str]:
-    for line in lines:
-        record.append(line)
-        yield line
+class _Remembered:
+    """An iterator over lines that remembers those of the current record."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = iter(lines)
+        self._record: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self._record.append(line)
+        return line
+
+    def forget(self) -> None:
+        """Start a new record."""
+        self._record.clear()
+
+    @property
+    def text(self) -> str:
+        """The record so far."""
+        return "".join(self._record)
 
 
 def _trouble(record: str, line: int, source: str, error: csv.Error) -> DataError:
@@ -119,7 +138,7 @@ def _trouble(record: str, line: int, source: str, error: csv.Error) -> DataError
 
 
 def _quote_trouble(record: str) -> tuple[int, str] | None:
-    """Where the quotes of a record go wrong, and how."""
+    """The place and description of a quoting error in a record."""
     place = 0
     while place < len(record):
         if record[place] == '"':

@@ -1,4 +1,4 @@
-"""Test sets as files: CSV, JSON and JSON Lines, read and written without loss, and stored."""
+"""Test sets as files: read, write, import and export CSV, JSON and JSON Lines without loss."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from typing import Any, Literal, TextIO, get_args
 
 from greenroom.errors import DataError, InputError, UnknownName
 from greenroom.evaluation.test_sets.csv_rows import read_csv, write_csv
-from greenroom.evaluation.test_sets.json_rows import read_json, read_jsonl, write_json, write_jsonl
+from greenroom.evaluation.test_sets.json_rows import (
+    read_json,
+    read_jsonl,
+    write_json,
+    write_jsonl,
+)
 from greenroom.store import Row, Store, TestSetVersion
 from greenroom.store.test_sets import VERSION_MARK
 from greenroom.util.files import write_whole
@@ -27,11 +32,12 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def format_of(path: Path, wanted: str | None = None) -> Format:
-    """The format that was asked for, or the one that a file's name tells."""
+    """The wanted format, or the one that the file's name implies."""
     if wanted is not None:
-        if wanted not in FORMATS:
-            raise UnknownName("format", wanted, FORMATS)
-        return wanted
+        for known in FORMATS:
+            if wanted == known:
+                return known
+        raise UnknownName("format", wanted, FORMATS)
     found = _ENDINGS.get(path.suffix.lower())
     if found is None:
         raise InputError(
@@ -41,14 +47,14 @@ def format_of(path: Path, wanted: str | None = None) -> Format:
 
 
 def read_rows(path: Path, wanted: str | None = None) -> Iterator[dict[str, Any]]:
-    """The rows of a file, one after the other; errors name its line and column."""
+    """Read the rows of a file one by one; errors name the line and column."""
     form = format_of(path, wanted)
     with _opened(path, form) as file:
-        yield from rows_from(file, form, str(path))
+        yield from parse_rows(file, form, str(path))
 
 
-def rows_from(lines: Iterable[str], form: Format, source: str) -> Iterator[dict[str, Any]]:
-    """The rows of a text that comes in lines, such as an open file; `source` is its name."""
+def parse_rows(lines: Iterable[str], form: Format, source: str) -> Iterator[dict[str, Any]]:
+    """Parse the rows of lines, such as an open file; errors name `source`."""
     if form == "csv":
         return read_csv(lines, source)
     if form == "jsonl":
@@ -56,27 +62,32 @@ def rows_from(lines: Iterable[str], form: Format, source: str) -> Iterator[dict[
     return read_json("".join(lines), source)
 
 
-def written(
+def format_rows(
     rows: Iterable[Mapping[str, Any]], columns: Sequence[str], form: Format
 ) -> Iterator[str]:
-    """The text of a file with these rows, piece by piece."""
+    """The text of a file with these rows, in pieces."""
     if form == "csv":
         return write_csv(rows, columns)
     return write_json(rows) if form == "json" else write_jsonl(rows)
 
 
 def import_file(
-    store: Store, path: Path, *, name: str | None = None, form: str | None = None, note: str = ""
+    store: Store,
+    path: Path,
+    *,
+    name: str | None = None,
+    form: str | None = None,
+    note: str = "",
 ) -> tuple[TestSetVersion, bool]:
-    """Make a file's rows a test set: the version that has them, and whether it is a new one.
+    """Make a file's rows a test set; return the version, and whether it is new.
 
-    Without a name the set is named after the file. Nothing is kept if anything is wrong.
+    Without a name, the set is named after the file. An error leaves the store unchanged.
     """
     return store.test_sets.save(name or path.stem, read_rows(path, form), note=note)
 
 
 def add_rows(store: Store, name: str, rows: Iterable[Row], *, note: str = "") -> TestSetVersion:
-    """Add rows to a test set, which is created if there is none of that name: the new version."""
+    """Add rows to a test set and return the new version; create the set if needed."""
     return store.test_sets.add(name, rows, note=note)
 
 
@@ -87,7 +98,7 @@ def find_version(store: Store, reference: str) -> TestSetVersion:
         return store.test_sets.find(reference)
     if not number.isdecimal():
         raise InputError(
-            f"Behind {VERSION_MARK} stands the number of a version, such as {name or 'NAME'}"
+            f"A version is a number after {VERSION_MARK}, such as {name or 'NAME'}"
             f"{VERSION_MARK}2, not '{number}'."
         )
     return store.test_sets.find(name, int(number))
@@ -96,15 +107,15 @@ def find_version(store: Store, reference: str) -> TestSetVersion:
 def export_file(
     store: Store, version: TestSetVersion, path: Path, *, form: str | None = None
 ) -> None:
-    """Write a version to a file, whole or not at all."""
+    """Write a version to a file, completely or not at all."""
     columns = [column.name for column in version.columns]
     rows = store.test_sets.rows(version)
-    write_whole(path, "".join(written(rows, columns, format_of(path, form))))
+    write_whole(path, "".join(format_rows(rows, columns, format_of(path, form))))
 
 
 @contextmanager
 def _opened(path: Path, form: Format) -> Generator[TextIO]:
-    # CSV keeps the line ends within its cells; a line of JSON ends at a line feed and nowhere else.
+    # CSV keeps the line ends within its cells; a line of JSON ends only at a line feed.
     newline = "" if form == "csv" else "\n"
     try:
         with path.open(encoding="utf-8-sig", newline=newline) as file:

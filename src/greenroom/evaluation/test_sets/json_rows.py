@@ -15,11 +15,11 @@ _BLANKS = " \t\n\r"
 
 
 Rows = Generator[dict[str, Any], None, int]
-"""Rows one after the other, and then the place behind them."""
+"""Yields rows; returns the place after them."""
 
 
-class _Odd(ValueError):
-    """JSON that Python reads, but that would not come back as it was."""
+class _NotKept(ValueError):
+    """JSON that Python reads but cannot write back unchanged."""
 
 
 def read_json(text: str, source: str) -> Iterator[dict[str, Any]]:
@@ -36,7 +36,7 @@ def read_json(text: str, source: str) -> Iterator[dict[str, Any]]:
         raise document.error(start, 'a test set is an array of objects, or {"rows": [...]}')
     end = document.skip(end)
     if end < len(text):
-        raise document.error(end, "the JSON has ended, and something follows")
+        raise document.error(end, "there is text after the end of the JSON")
 
 
 def read_jsonl(lines: Iterable[str], source: str) -> Iterator[dict[str, Any]]:
@@ -49,12 +49,12 @@ def read_jsonl(lines: Iterable[str], source: str) -> Iterator[dict[str, Any]]:
         row, end = document.row(start)
         end = document.skip(end)
         if end < len(line):
-            raise document.error(end, "the row has ended, and something follows on its line")
+            raise document.error(end, "there is text after the end of the row")
         yield row
 
 
 def write_json(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """An array of objects, a line for each, piece by piece."""
+    """An array with one object per line, in pieces."""
     separator = "[\n"
     for row in rows:
         yield f"{separator}{raw_text(row)}"
@@ -63,13 +63,13 @@ def write_json(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def write_jsonl(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """An object per line, piece by piece."""
+    """One object per line, in pieces."""
     for row in rows:
         yield f"{raw_text(row)}\n"
 
 
 class _Document:
-    """A text that is read value by value, so that what is wrong has a place."""
+    """Reads a text value by value, so that errors have a line and column."""
 
     def __init__(self, text: str, source: str, first_line: int = 1) -> None:
         self._text = text
@@ -77,14 +77,14 @@ class _Document:
         self._first_line = first_line
 
     def skip(self, place: int) -> int:
-        """The place of the next sign that is no blank."""
+        """The place of the next character that is not blank."""
         text = self._text
         while place < len(text) and text[place] in _BLANKS:
             place += 1
         return place
 
     def error(self, place: int, words: str) -> DataError:
-        """What is wrong at a place."""
+        """An error at a place."""
         before = self._text[:place]
         line = self._first_line + before.count("\n")
         column = place - before.rfind("\n")
@@ -147,17 +147,17 @@ class _Document:
     def _key(self, place: int) -> tuple[str, int]:
         """The key at a place, and where its value begins."""
         if self._text[place : place + 1] != '"':
-            raise self.error(place, "a key in quotes should stand here")
+            raise self.error(place, "a key in quotes is expected here")
         key, behind = self.value(place)
         behind = self.skip(behind)
         if self._text[behind : behind + 1] != ":":
-            raise self.error(behind, "a colon should stand here")
+            raise self.error(behind, "a colon is expected here")
         return str(key), self.skip(behind + 1)
 
     def _behind_item(self, place: int, closing: str) -> int:
         place = self.skip(place)
         if self._text[place : place + 1] not in (",", closing):
-            raise self.error(place, f"a comma or {closing} should stand here")
+            raise self.error(place, f"a comma or {closing} is expected here")
         return place
 
 
@@ -166,19 +166,19 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _Odd(f"the key '{twice}' stands twice")
+        raise _NotKept(f"the key '{twice}' occurs twice")
     return found
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise _Odd(f"the number {text} is too large")
+        raise _NotKept(f"the number {text} is too large")
     return number
 
 
 def _no_constant(name: str) -> Any:
-    raise _Odd(f"{name} is no value of JSON")
+    raise _NotKept(f"{name} is not a JSON value")
 
 
 _DECODER = json.JSONDecoder(

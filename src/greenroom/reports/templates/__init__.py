@@ -30,3 +30,6 @@ def template(
     cast("dict[str, Any]", environment.filters).update(filters or {})
     cast("dict[str, Any]", environment.globals).update(names or {})
     return environment.get_template(name)
+
+
+__all__ = ["template"]

@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from greenroom.workflows.call.local import LocalTarget
     from greenroom.workflows.call.opening import call_workflow, open_target
 
-__getattr__ = later(
-    __name__,
-    chat_session="ChatSession",
-    client="WorkflowClient",
-    discovery="discover",
-    loading="load_workflows",
-    local="LocalTarget",
-    opening="call_workflow open_target",
-)
+if not TYPE_CHECKING:
+    __getattr__ = later(
+        __name__,
+        chat_session="ChatSession",
+        client="WorkflowClient",
+        discovery="discover",
+        loading="load_workflows",
+        local="LocalTarget",
+        opening="call_workflow open_target",
+    )
 
 __all__ = [
     "ChatSession",

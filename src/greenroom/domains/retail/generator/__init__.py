@@ -1,4 +1,4 @@
-"""The retail world that comes with Greenroom: a shop made up from a seed, with its tasks.
+"""The built-in retail data: a shop and its tasks, generated from a seed.
 
 The same seed and number of tasks give the same pack, byte for byte, on every version of Python.
 """
@@ -26,16 +26,16 @@ _BUILTIN_SEED: Final = 2024
 _BUILTIN_TASKS: Final = 96
 
 MOST_TASKS: Final = 200_000
-"""Beyond this, order numbers of seven digits would become scarce."""
+"""The limit of order numbers with seven digits."""
 
 _FEWEST_CUSTOMERS: Final = 60
 _CUSTOMERS_PER_TASK: Final = 1.5625
 
 
 def generate_retail(seed: int, tasks: int, *, name: str | None = None) -> Pack:
-    """A shop with so many tasks in its split "test"; the shop grows with the number of tasks.
+    """A shop with this many tasks in its split "test"; the shop grows with the number of tasks.
 
-    The pack is named "greenroom-retail-<seed>" unless it is given another name.
+    The pack's default name is "greenroom-retail-<seed>".
     """
     info = PackInfo(
         name=name if name is not None else f"{PACK_NAME}-{seed}",
@@ -48,7 +48,7 @@ def generate_retail(seed: int, tasks: int, *, name: str | None = None) -> Pack:
 
 @cache
 def builtin_pack() -> Pack:
-    """The pack that the retail domain ships with: made once per process."""
+    """The built-in pack of the retail domain, made once per process."""
     info = PackInfo(
         name=PACK_NAME,
         version=_VERSION,
@@ -64,7 +64,7 @@ def _generated(info: PackInfo, seed: int, count: int) -> Pack:
     shop = make_shop(seed, max(_FEWEST_CUSTOMERS, math.ceil(count * _CUSTOMERS_PER_TASK)))
     tasks: dict[str, list[Task]] = {DEFAULT_SPLIT: []}
     pack = pack_in_memory(info, "retail", tables=shop.tables, tasks=tasks, policy=POLICY)
-    # The tasks are drawn against the pack's own database; it asks for them only later.
+    # Drawing tasks needs the pack's database, so the pack gets its tasks afterwards.
     tasks[DEFAULT_SPLIT] = draw_tasks(seed, shop, Domain(retail_tools, pack), count)
     return pack
 

@@ -1,4 +1,4 @@
-"""What the shop could sell: product types with their options and price ranges.
+"""The products of the shop: types with options and price ranges, and the product table.
 
 Every name is a singular noun, so that a sentence may call any product "it".
 """
@@ -17,11 +17,11 @@ from greenroom.domains.world import Record
 
 @dataclass(frozen=True)
 class ProductType:
-    """A product before a seed decides which of its versions exist and what each costs."""
+    """A kind of product; the seed decides on its versions and their prices."""
 
     name: str
     prices: tuple[int, int]
-    """The lowest and the highest that a version may cost, in dollars."""
+    """The lowest and the highest price of a version, in dollars."""
     options: Mapping[str, tuple[str, ...]]
 
 
@@ -29,7 +29,7 @@ _CLOTHING_SIZES: Final = ("XS", "S", "M", "L", "XL")
 
 
 def _type(name: str, prices: tuple[int, int], /, **options: str) -> ProductType:
-    # Values are listed in one text, parted by "|": a catalogue is read more often than parsed.
+    # Values are listed in one text, separated by "|", which keeps the catalogue readable.
     split = {option: tuple(values.split("|")) for option, values in options.items()}
     return ProductType(name, prices, split)
 
@@ -335,7 +335,7 @@ def make_products(rng: Random) -> dict[str, Record]:
 
 
 def fresh_id(rng: Random, digits: int, used: Collection[str], prefix: str = "") -> str:
-    """A random id that is not in use yet: the prefix and so many digits, the first not zero."""
+    """A random unused id: the prefix and this many digits, the first not zero."""
     while True:
         candidate = f"{prefix}{rng.randrange(10 ** (digits - 1), 10**digits)}"
         if candidate not in used:
@@ -355,7 +355,7 @@ def _product(rng: Random, kind: ProductType, used: set[str]) -> Record:
 def _variants(rng: Random, kind: ProductType, used: set[str]) -> list[Record]:
     every = list(combinations_of(*kind.options.values()))
     count = min(len(every), rng.randint(_FEWEST_VARIANTS, _MOST_VARIANTS))
-    # No price twice within a product: there is always one cheapest version of any selection.
+    # Prices within a product differ, so every selection has one cheapest version.
     lowest, highest = kind.prices
     prices = rng.sample(range(lowest * 100, highest * 100), count)
     variants: list[Record] = []

@@ -1,7 +1,7 @@
-"""Wishes that cannot be granted as they stand, each with a second wish that can.
+"""Wishes that fail, each with a second wish that works or a transfer to a person.
 
 The customer does not know that the first wish fails: the state of an order, the stock, a balance
-or the policy decides it, never the customer's mood.
+or the policy decides it.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def exchange_for_other_product(visit: Visit) -> Wish | None:
 
 
 def second_choice(visit: Visit) -> Wish | None:
-    """The version wanted most cannot be had: take another one, sent already or not."""
+    """The first choice is not available: take another version, delivered or not."""
     order = visit.take("pending", "delivered")
     items = visit.items(order)[:1] if order else []
     missing = missing_version(visit, items[0]) if items else None
@@ -322,7 +322,7 @@ _BEYOND_THE_DESK: Final = (
 
 
 def then_a_person(visit: Visit) -> Wish | None:
-    """A change that the desk can make, then a matter for which a person is needed."""
+    """A change that the tools can make, then a request that needs a person."""
     wish = visit.rng.choice(_FIRST)(visit)
     if wish is None:
         return None

@@ -1,4 +1,4 @@
-"""Amounts of money: worked out in whole cents, kept as the numbers that the records hold."""
+"""Amounts of money: computed in whole cents, stored as the records' numbers."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ def cents(amount: float) -> int:
 
 
 def amount(whole_cents: int) -> float:
-    """Whole cents as the records keep them."""
+    """Whole cents as the number that records store."""
     return round(whole_cents / 100, 2)
 
 
 def total(amounts: Iterable[float]) -> float:
-    """The rounded sum. Added up in cents, so that no version of Python sums it differently."""
+    """The rounded sum, added up in cents for the same result on every version of Python."""
     return amount(sum(cents(each) for each in amounts))
 
 
-def less(left: float, right: float) -> float:
+def difference(left: float, right: float) -> float:
     """The rounded difference."""
     return amount(cents(left) - cents(right))
 
 
 def spoken(value: float) -> str | None:
-    """How an amount has to be told to the customer, or None if it is unfit to be asked for.
+    """The amount as text for a required output, or None if it does not suit one.
 
     An amount that ends in a zero can be written in two ways ("12.5", "12.50"), and a small one
-    turns up by chance in other numbers: neither says reliably whether the customer heard it.
+    may occur in other numbers by chance, so neither can be checked reliably.
     """
     whole = cents(value)
     if whole < 1000 or whole % 10 == 0:

@@ -1,4 +1,4 @@
-"""The orders: what each customer bought, where it stands and how it was paid."""
+"""The orders: items, status and payment of each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SAME_PRODUCT_TWICE: Final = 0.08
 def make_orders(
     rng: Random, users: Mapping[str, Record], products: Mapping[str, Record]
 ) -> dict[str, Record]:
-    """Orders for every customer, by id; each is entered in its customer's profile."""
+    """Orders for every customer, by id; each is added to the customer's profile."""
     orders: dict[str, Record] = {}
     trackings: set[str] = set()
     shelf = list(products.values())
@@ -70,7 +70,7 @@ def _order(
 
 
 def _affordable(rng: Random, user: Record, items: list[Record]) -> str:
-    # Nobody pays an order of a thousand dollars by gift card, unless there is nothing else.
+    # Gift cards pay for large orders only if there is no other method.
     methods = list(user["payment_methods"].values())
     large = money.total(item["price"] for item in items) > 600
     others = [method for method in methods if method["source"] != "gift_card"]

@@ -1,4 +1,4 @@
-"""How customers speak of their payment methods, and which of them may be used for what."""
+"""Payment methods: their names in instructions, and their use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _BRANDS = {"visa": "Visa", "mastercard": "Mastercard"}
 
 
 def method_name(visit: Visit, method: Record) -> str:
-    """A payment method in the customer's words; no other of theirs answers to it."""
+    """A payment method in the customer's words; the name is unambiguous."""
     if method["source"] == "paypal":
         return visit.say("your PayPal account", "PayPal")
     if method["source"] == "gift_card":
@@ -28,12 +28,12 @@ def paid_with(visit: Visit, order: Record) -> Record:
 
 
 def order_total(order: Record) -> float:
-    """What an order came to."""
+    """The total of an order."""
     return order["payment_history"][0]["amount"]
 
 
 def covers(method: Record, price: float) -> bool:
-    """Whether a method can pay a sum: only gift cards run out."""
+    """Whether a method can pay a price; only gift cards have a limit."""
     return method["source"] != "gift_card" or money.cents(method["balance"]) >= money.cents(price)
 
 
@@ -46,13 +46,13 @@ def other_methods(visit: Visit, order: Record) -> list[Record]:
 
 
 def settling_method(visit: Visit, price: float) -> Record | None:
-    """One of the customer's methods to settle a price difference with; it may be owed to them."""
+    """A method of the customer for a price difference, which may also be a refund."""
     able = [method for method in visit.customer.methods if covers(method, price)]
     return visit.rng.choice(able) if able else None
 
 
 def settling_text(visit: Visit, method: Record) -> str:
-    """Tells how a price difference is to be settled, whichever way it goes."""
+    """The sentence about the method for a price difference."""
     return visit.say(
         "Use {method} for any price difference.",
         "Any price difference, either way, goes through {method}.",
@@ -62,7 +62,7 @@ def settling_text(visit: Visit, method: Record) -> str:
 
 
 def refund_choice(visit: Visit, order: Record) -> tuple[Record, str]:
-    """Where the money of a return goes, and how the customer says it: back, or to a gift card."""
+    """The method for a refund and its name: the paying method or a gift card."""
     paid, card = paid_with(visit, order), visit.customer.gift_card
     if card is not None and card["id"] != paid["id"] and visit.rng.random() < 0.4:
         return card, "your gift card"

@@ -43,7 +43,7 @@ _CARD_BRANDS: Final = ("visa", "mastercard")
 
 
 def make_users(rng: Random, count: int) -> dict[str, Record]:
-    """So many customers by id, no two of whom share an email, or a name and postal code."""
+    """This many customers by id; emails, and names with postal codes, are unique."""
     users: dict[str, Record] = {}
     people: set[tuple[str, str, str]] = set()
     emails: set[str] = set()
@@ -69,7 +69,7 @@ def make_users(rng: Random, count: int) -> dict[str, Record]:
 
 
 def _payment_methods(rng: Random, used: set[str]) -> dict[str, Record]:
-    # At most one PayPal account and one gift card: "your gift card" is never in doubt.
+    # At most one PayPal account and one gift card, so that "your gift card" is unambiguous.
     methods: list[Record] = []
     if rng.random() < 0.8:
         methods.append(_credit_card(rng))

@@ -1,4 +1,4 @@
-"""The shop's policy: what its agents go by. The tools enforce a part of it, the rest is theirs."""
+"""The shop's policy for agents. The tools enforce only a part of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions, and wishes about the profile: what a customer wants to hear rather than have done."""
+"""Questions, and wishes about the profile."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def move_house_and_order(visit: Visit) -> Wish | None:
 
 
 def ask_number_in_stock(visit: Visit) -> Wish | None:
-    """How many versions of a product are in stock; only asked where they are ten or more."""
+    """How many versions of a product are in stock, if they are ten or more."""
     product = _product(visit)
     count = len(_stock(product))
     if count < 10:
@@ -75,7 +75,7 @@ def ask_number_in_stock(visit: Visit) -> Wish | None:
 
 
 def ask_extreme_price(visit: Visit) -> Wish | None:
-    """What the cheapest or dearest version in stock costs."""
+    """The price of the cheapest or most expensive version in stock."""
     product = _product(visit)
     prices = [variant["price"] for variant in _stock(product)]
     cheapest = visit.rng.random() < 0.6
@@ -92,10 +92,10 @@ def ask_extreme_price(visit: Visit) -> Wish | None:
 
 
 def ask_price_range(visit: Visit) -> Wish | None:
-    """How far the prices of the versions in stock lie apart."""
+    """The price difference of the cheapest and most expensive version in stock."""
     product = _product(visit)
     prices = [variant["price"] for variant in _stock(product)]
-    gap = money.spoken(money.less(max(prices), min(prices))) if len(prices) > 2 else None
+    gap = money.spoken(money.difference(max(prices), min(prices))) if len(prices) > 2 else None
     if gap is None:
         return None
     text = visit.say(
@@ -123,7 +123,7 @@ def ask_tracking(visit: Visit) -> Wish | None:
 
 
 def ask_balance(visit: Visit) -> Wish | None:
-    """What is left on the gift card."""
+    """The balance of the gift card."""
     card = visit.customer.gift_card
     balance = money.spoken(card["balance"]) if card else None
     if balance is None:
@@ -136,7 +136,7 @@ def ask_balance(visit: Visit) -> Wish | None:
 
 
 def ask_pending_total(visit: Visit) -> Wish | None:
-    """What all pending orders come to."""
+    """The total of all pending orders."""
     orders = [order for order in visit.customer.orders if order["status"] == "pending"]
     total = money.spoken(money.total(order_total(order) for order in orders))
     if len(orders) < 2 or total is None:

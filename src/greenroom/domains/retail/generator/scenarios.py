@@ -1,4 +1,4 @@
-"""Kinds of tasks: which wishes a customer comes with, and the instruction made of them."""
+"""Draw tasks: the wishes of each kind of task, the instruction, and the check of each task."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _identification(customer: Customer, *, knows_email: bool) -> Action:
 
 
 def _without_repeats(wishes: list[Wish]) -> list[Action]:
-    # Nothing is looked up twice.
+    # Look up everything only once.
     actions: dict[str, Action] = {}
     for wish in wishes:
         for action in wish.actions:
@@ -201,7 +201,7 @@ _ATTEMPTS_PER_KIND: Final = 300
 
 
 def draw_tasks(seed: int, shop: Shop, domain: Domain, count: int) -> list[Task]:
-    """So many tasks, of all kinds in turn, in random order."""
+    """Draw this many tasks of all kinds in turn, in random order; each one is played first."""
     rng = stream(seed, "tasks")
     acceptance = _Acceptance(domain)
     kinds = list(KINDS)
@@ -225,29 +225,29 @@ def draw_tasks(seed: int, shop: Shop, domain: Domain, count: int) -> list[Task]:
 
 
 def _from(kinds: Sequence[Kind], number: int) -> Sequence[Kind]:
-    # The kind whose turn it is, then the others in case that no customer is left for it.
+    # Begin with the kind whose turn it is; the others follow in case no customer fits it.
     turn = number % len(kinds)
     return [*kinds[turn:], *kinds[:turn]]
 
 
 class _Acceptance:
-    """Decides whether a task may join those accepted before it."""
+    """Accepts tasks that are new and can be solved."""
 
     def __init__(self, domain: Domain) -> None:
         self._domain = domain
         self._instructions: set[str] = set()
-        self._deeds: set[tuple[str, bytes]] = set()
+        self._changes: set[tuple[str, bytes]] = set()
 
     def accepts(self, task: Task) -> bool:
-        """Whether a task is new and sound; if so, it counts as accepted from now on."""
+        """Whether a task is new and sound; remember it if so."""
         writes = [action for action in task.actions if self._writes(action)]
-        deed = (task.user_id, orjson.dumps([(a.name, dict(a.kwargs)) for a in writes]))
-        if task.instruction in self._instructions or deed in self._deeds:
+        changes = (task.user_id, orjson.dumps([(a.name, dict(a.kwargs)) for a in writes]))
+        if task.instruction in self._instructions or changes in self._changes:
             return False
         if not self._sound(task, writes):
             return False
         self._instructions.add(task.instruction)
-        self._deeds.add(deed)
+        self._changes.add(changes)
         return True
 
     def _sound(self, task: Task, writes: list[Action]) -> bool:
@@ -257,7 +257,7 @@ class _Acceptance:
         orders = [write.kwargs.get("order_id") for write in writes]
         if len(writes) < 2 or len(set(orders)) < len(orders):
             return True
-        # Changes to different records may come in any order, and must lead to the same end.
+        # Changes to different records must have the same result in any order.
         turned = self._domain.play_out(reversed(writes))
         return not turned.failures and turned.changes == truth.changes
 

@@ -27,7 +27,7 @@ class Customer:
 
     @property
     def gift_card(self) -> Record | None:
-        """The gift card, if there is one; nobody has two."""
+        """The customer's only gift card, if there is one."""
         return next((m for m in self.methods if m["source"] == "gift_card"), None)
 
 
@@ -51,13 +51,13 @@ class Shop:
 def stream(seed: int, purpose: str) -> Random:
     """Random numbers of a seed for one purpose, so that one part can change without the others.
 
-    A text seeds it, as plain numbers would make -1 and 1 the same seed.
+    The seed is a text, because -1 and 1 would be the same seed as numbers.
     """
     return Random(f"greenroom retail {seed} {purpose}")  # noqa: S311
 
 
 def make_shop(seed: int, customers: int) -> Shop:
-    """The shop of a seed with so many customers."""
+    """The shop of a seed with this many customers."""
     products = make_products(stream(seed, "products"))
     users = make_users(stream(seed, "people"), customers)
     orders = make_orders(stream(seed, "orders"), users, products)

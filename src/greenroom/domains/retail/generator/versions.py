@@ -1,4 +1,4 @@
-"""Other versions of a product: which one a customer may ask for, and in which words."""
+"""Versions of a product that a customer asks for, and their descriptions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from greenroom.domains.world import Record
 
 @dataclass(frozen=True)
 class Replacement:
-    """An item, the version to get instead, and how the customer describes that version."""
+    """An item, the version that replaces it, and the customer's description of that version."""
 
     item: Record
     variant: Record
@@ -21,8 +21,8 @@ class Replacement:
 
     @property
     def extra(self) -> float:
-        """What the new version costs more than the old one; below zero if it costs less."""
-        return money.less(self.variant["price"], self.item["price"])
+        """The price of the new version minus that of the old one."""
+        return money.difference(self.variant["price"], self.item["price"])
 
 
 def other_version(visit: Visit, item: Record) -> Replacement | None:
@@ -41,7 +41,7 @@ def other_version(visit: Visit, item: Record) -> Replacement | None:
 
 
 def extreme_version(visit: Visit, item: Record) -> Replacement | None:
-    """The cheapest or the dearest version in stock that has a certain value of some option."""
+    """The cheapest or most expensive version in stock with a certain value of an option."""
     stock = [v for v in visit.shop.variants(item["product_id"]) if v["available"]]
     choices = dict.fromkeys((o, value) for v in stock for o, value in v["options"].items())
     option, value = visit.rng.choice(list(choices) or [("", "")])
@@ -63,9 +63,9 @@ def extreme_version(visit: Visit, item: Record) -> Replacement | None:
 
 
 def missing_version(visit: Visit, item: Record) -> str | None:
-    """The words for a version that differs in one option and cannot be had: sold out or never made.
+    """The description of an unavailable version that differs in one option.
 
-    The value itself exists among the product's versions, so that the customer may well ask for it.
+    Other versions of the product have that value, so the customer can ask for it.
     """
     variants = visit.shop.variants(item["product_id"])
     values = dict.fromkeys((o, value) for v in variants for o, value in v["options"].items())
@@ -139,6 +139,6 @@ def option_phrase(option: str, value: str) -> str:
 
 
 def changes_phrase(old: Mapping[str, str], new: Mapping[str, str]) -> str:
-    """In what a version differs from another."""
+    """The differences between two versions."""
     changed = [option for option in new if new[option] != old[option]]
     return " and ".join(option_phrase(option, new[option]) for option in changed)

@@ -1,7 +1,7 @@
-"""One customer's visit: what they bring up, how they refer to things, and how an agent finds them.
+"""One customer's conversation: their wishes, how they refer to orders, and the lookups.
 
-Builders of wishes draw from a visit and give up with None where the customer, the stock or the
-wording would leave more than one right outcome.
+Builders draw wishes from a visit. They return None where the customer, the stock or the wording
+would allow more than one right outcome.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from greenroom.domains.world import Record
 
 @dataclass(frozen=True)
 class Wish:
-    """Something the customer wants: told to the simulated user, and what to do about it."""
+    """A wish: its text for the simulated user, the actions and the outputs."""
 
     text: str
     actions: tuple[Action, ...]
@@ -27,13 +27,13 @@ class Wish:
 
 @dataclass
 class Visit:
-    """A customer in a conversation; every order is the subject of one wish at most."""
+    """A customer in a conversation; every order has one wish at most."""
 
     rng: Random
     shop: Shop
     customer: Customer
     forgetful: bool
-    """Does not have the order numbers at hand and goes by what was ordered."""
+    """The customer names orders by their items instead of their numbers."""
     taken: list[str] = field(default_factory=list[str])
 
     def say(self, *templates: str, **words: str) -> str:
@@ -51,7 +51,7 @@ class Visit:
         return found
 
     def take(self, *statuses: str) -> Record | None:
-        """An order in one of the states that the customer can refer to; it is taken from now on."""
+        """An unambiguous order in one of the states; it is taken from now on."""
         for order in self.orders(*statuses):
             if not self.forgetful or self._telling_items(order):
                 self.taken.append(order["order_id"])
@@ -69,7 +69,7 @@ class Visit:
         return f"the order with the {names[0]} in it"
 
     def items(self, order: Record) -> list[Record]:
-        """The items of an order that the customer can name without doubt, in random order."""
+        """The items of an order with unambiguous names, in random order."""
         items = self._telling_items(order) if self.forgetful else _sole_items(order)
         self.rng.shuffle(items)
         return items
@@ -82,7 +82,7 @@ class Visit:
         return f"{names} you ordered" + (" together" if len(items) > 1 else "")
 
     def found(self, order: Record) -> tuple[Action, ...]:
-        """How an agent gets to see an order: by its number, or by going through the profile's."""
+        """The lookups that lead to an order: by its number, or through the profile's orders."""
         if not self.forgetful:
             return (look_up_order(order),)
         seen = self.customer.orders[: self.customer.orders.index(order) + 1]
@@ -93,13 +93,13 @@ class Visit:
         return Action("get_user_details", {"user_id": self.customer.user_id})
 
     def _telling_items(self, order: Record) -> list[Record]:
-        # Items of a product that occurs once in all of the customer's orders.
+        # Items whose product occurs only once in all of the customer's orders.
         every = [item["product_id"] for each in self.customer.orders for item in each["items"]]
         return [item for item in order["items"] if every.count(item["product_id"]) == 1]
 
 
 Builder = Callable[[Visit], Wish | None]
-"""Draws a wish for a visit, or None if this customer cannot have it."""
+"""Draws a wish for a visit, or None if it does not fit the customer."""
 
 
 def noun(item: Mapping[str, Any]) -> str:
