@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, model_validator
 
-from greenroom.options import Config, Count, Flag, Pairs, PathOrName, Target
+from greenroom.options import Config, Count, Flag, Pairs, PathOrName, Reference
 
 Seconds = Annotated[float, Field(gt=0)]
 Retries = Annotated[int, Field(ge=0)]
@@ -55,7 +55,7 @@ class WorkConfig(Config):
 class UserConfig(Config):
     """Who plays simulated users."""
 
-    user_strategy: Annotated[Target, Flag(derived=True)] = Field(
+    user_strategy: Annotated[Reference, Flag(derived=True)] = Field(
         default="scripted",
         description="Who the agent talks to: llm, react, verify, reflection, human, scripted, or "
         "file.py:name. By default llm with a user model, scripted without.",

@@ -137,7 +137,7 @@ Count = Annotated[int, Field(ge=1)]
 Pairs = Annotated[dict[str, Any], BeforeValidator(_read_pairs)]
 """Names with values: `NAME=VALUE`, repeated, at the command line."""
 TaskIds = Annotated[list[int], BeforeValidator(_read_numbers)]
-Target = Annotated[str, AfterValidator(absolute_target)]
+Reference = Annotated[str, AfterValidator(absolute_target)]
 """A registered name, `file.py:name` or `package.module:name`; files are stored absolute."""
 PathOrName = Annotated[str, AfterValidator(_absolute_if_there)]
 """A path, or the name of something kept elsewhere; paths are stored absolute."""

@@ -32,7 +32,7 @@ from greenroom.agents.fastworkflow.training import (
 )
 from greenroom.agents.fastworkflow.training_models import choose_models
 from greenroom.agents.fastworkflow.training_process import run_training, synthetic_model
-from greenroom.agents.fastworkflow.training_run import Job, Usage
+from greenroom.agents.fastworkflow.training_run import Job, ModelUsage
 from greenroom.agents.fastworkflow.training_utterances import (
     MANNERS,
     Manner,
@@ -80,7 +80,7 @@ def kept(workflow: Path, **changes: Any) -> TrainingResult:
         "held_out": 5,
         "held_out_right": 4,
         "degraded": (),
-        "usage": Usage(),
+        "usage": ModelUsage(),
         "seconds": 1.0,
         "trained_at": JUST_NOW,
     }
@@ -296,7 +296,7 @@ def test_the_newest_models_that_fit_are_found(workflow: Path) -> None:
     assert not fits(newest)
 
 
-def pretend_to_train(job: Job, scratch: Path, **_: Any) -> Usage:
+def pretend_to_train(job: Job, scratch: Path, **_: Any) -> ModelUsage:
     info = Path(job.workflow) / COMMAND_INFO
     version = info / "versions" / "v1" / "global"
     version.mkdir(parents=True)
@@ -311,10 +311,10 @@ def pretend_to_train(job: Job, scratch: Path, **_: Any) -> Usage:
     (info / "heldout_evaluation.json").write_text(json.dumps({"totals": totals}))
     (info / "greet_param_labeled.json").write_text("{}")
     (info / "command_directory.json").write_text("it names folders of this machine")
-    return Usage(calls=2)
+    return ModelUsage(calls=2)
 
 
-def fail(job: Job, scratch: Path, **_: Any) -> Usage:
+def fail(job: Job, scratch: Path, **_: Any) -> ModelUsage:
     raise GreenroomError("no luck")
 
 

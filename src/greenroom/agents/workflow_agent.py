@@ -21,8 +21,7 @@ from greenroom.agents.tool_calling import ToolCallingAgent, ToolCallingSettings
 from greenroom.errors import InputError
 from greenroom.messages import last_assistant_message
 from greenroom.models import Completion, Model, ModelRequest, ModelUnavailable
-from greenroom.options import Flag
-from greenroom.options import Target as Reference
+from greenroom.options import Flag, Reference
 from greenroom.workflows.call.local import LocalTarget
 from greenroom.workflows.call.opening import open_target
 from greenroom.workflows.calls import Call, CallError, Target

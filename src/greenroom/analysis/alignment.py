@@ -25,7 +25,7 @@ from typing import Any, Literal
 
 from greenroom.analysis.arguments import (
     ArgumentDifference,
-    Target,
+    RecordNamed,
     argument_differences,
     target_of,
 )
@@ -101,7 +101,9 @@ def align(expected: Sequence[Write], actual: Sequence[Write]) -> Alignment:
     return Alignment(pairs, tuple(write for write in extra if write.refusal is None))
 
 
-def _compare(expected: Write, actual: Write, calls: Collection[tuple[str, Target | None]]) -> Pair:
+def _compare(
+    expected: Write, actual: Write, calls: Collection[tuple[str, RecordNamed | None]]
+) -> Pair:
     if expected.name != actual.name:
         target = target_of(expected.kwargs)
         in_place = target is not None and target == target_of(actual.kwargs)

@@ -32,14 +32,14 @@ class ArgumentDifference:
 
 
 @dataclass(frozen=True)
-class Target:
+class RecordNamed:
     """The record that a call is about, as one of its arguments names it."""
 
     argument: str
     value: str
 
 
-def target_of(kwargs: Mapping[str, Any]) -> Target | None:
+def target_of(kwargs: Mapping[str, Any]) -> RecordNamed | None:
     """What a call is about: an order or reservation before any other record, a user at last."""
     others = sorted(
         name
@@ -49,7 +49,7 @@ def target_of(kwargs: Mapping[str, Any]) -> Target | None:
     for name in (*_TARGETS, *others, _TARGET_OF_LAST_RESORT):
         value = kwargs.get(name)
         if isinstance(value, str):
-            return Target(name, value)
+            return RecordNamed(name, value)
     return None
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 from pydantic import Field, model_validator
 
 from greenroom.config import Seconds, UserConfig, WorkConfig
-from greenroom.options import Count, Flag, Pairs, PathOrName, Target, TaskIds, checked
+from greenroom.options import Count, Flag, Pairs, PathOrName, Reference, TaskIds, checked
 
 NamedValue = Flag(metavar="NAME=VALUE")
 
@@ -16,7 +16,7 @@ NamedValue = Flag(metavar="NAME=VALUE")
 class RunConfig(UserConfig, WorkConfig):
     """The configuration of a run. All of it is kept with the run."""
 
-    agent_strategy: Annotated[Target, Flag(derived=True)] = Field(
+    agent_strategy: Annotated[Reference, Flag(derived=True)] = Field(
         default="oracle",
         description="Who plays: a name of 'greenroom agents list', or file.py:name. By default "
         "tool-calling with a model (structured with a local one), oracle without.",
@@ -25,7 +25,7 @@ class RunConfig(UserConfig, WorkConfig):
         default_factory=dict[str, Any],
         description="A setting of the agent; each is a flag of its own, too.",
     )
-    env: Target = Field(
+    env: Reference = Field(
         default="retail",
         description="The domain: retail, airline, an installed one, or file.py:name.",
     )

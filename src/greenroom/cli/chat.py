@@ -105,7 +105,10 @@ class _Talk:
             if text.strip():
                 self._run(self._turn(text))
         if not self._profile.is_chat and not self._conversation.turns:
-            self._run(self._without_lines())
+            missing = self._needed()
+            if missing:
+                raise InputError(f"'{self._profile.name}' needs {', '.join(missing)}: see --input.")
+            self._run(self._conversation.ask({}))
 
     def interactive(self) -> None:
         """Talk until the person has enough."""
@@ -148,12 +151,6 @@ class _Talk:
         if asking:
             return conversation.ask(asked_inputs(input, self._profile, conversation.inputs, line))
         return conversation.ask(line_inputs(line, self._profile, conversation.inputs))
-
-    def _without_lines(self) -> AsyncGenerator[Event]:
-        missing = self._needed()
-        if missing:
-            raise InputError(f"'{self._profile.name}' needs {', '.join(missing)}: see --input.")
-        return self._conversation.ask({})
 
     def _run(self, events: AsyncGenerator[Event]) -> None:
         async def listen() -> None:

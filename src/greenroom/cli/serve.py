@@ -95,7 +95,12 @@ def serve(
     found = load_workflows(*workflows) if workflows else []
     sessions: list[AgentSessions] = []
     if agent is not None:
-        sessions.append(_sessions(fields | {"agent_strategy": agent}))
+        from greenroom.benchmark import check_config
+        from greenroom.benchmark.context import prepare_run
+        from greenroom.benchmark.sessions import AgentSessions
+
+        config = check_config(fields | {"agent_strategy": agent})
+        sessions.append(AgentSessions(prepare_run(config)))
         found.append(sessions[0].workflow())
     if not found:
         raise InputError("Name a workflow, as in app.py:name, or an agent by --agent.")
@@ -129,14 +134,6 @@ def _leave_behind_what_runs() -> None:
     if any(one.is_alive() for one in running):
         typer.echo("Calls that still ran are left unfinished.", err=True)
         os._exit(0)
-
-
-def _sessions(fields: dict[str, Any]) -> AgentSessions:
-    from greenroom.benchmark import check_config
-    from greenroom.benchmark.context import prepare_run
-    from greenroom.benchmark.sessions import AgentSessions
-
-    return AgentSessions(prepare_run(check_config(fields)))
 
 
 def _ready(address: str, workflows: list[Workflow]) -> dict[str, Any]:

@@ -48,7 +48,8 @@ async def start_evaluation(
     A `target` that is open already is taken as the workflow, whatever its address.
     """
     specs, typed = _specs(config), config.workflow
-    config = _from_anywhere(config)
+    # Files are found again from wherever their owner stands then.
+    config = config.model_copy(update={"workflow": absolute_target(config.workflow)})
     opened = await open_workflow(config) if target is None else target
     try:
         version = await anyio.to_thread.run_sync(find_test_set, store, config.test_set)
@@ -215,8 +216,3 @@ async def _kept_specs(specs: list[EvaluatorSpec]) -> list[dict[str, Any]]:
     for evaluator in evaluators:
         await evaluator.close()
     return kept
-
-
-def _from_anywhere(config: EvaluationConfig) -> EvaluationConfig:
-    """The same with files that are found again from wherever their owner stands then."""
-    return config.model_copy(update={"workflow": absolute_target(config.workflow)})

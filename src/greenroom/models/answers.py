@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from greenroom.models.faults import Fault, Tokens, provider_error, shown, status_fault
+from greenroom.models.faults import Fault, Tokens, excerpt, provider_error, status_fault
 from greenroom.models.types import ChatMessage, Completion, ContentFiltered
 from greenroom.util.json_values import as_dict, as_list
 
@@ -22,7 +22,7 @@ def read_answer(body: bytes, endpoint: Endpoint) -> Completion:
     try:
         answer: Any = orjson.loads(body)
     except orjson.JSONDecodeError:
-        said = shown(body.decode("utf-8", "replace"), endpoint.key())
+        said = excerpt(body.decode("utf-8", "replace"), endpoint.key())
         raise Fault(f"its answer is not JSON, or not all of it: {said!r}", status=_OK) from None
     return completion_of(answer, endpoint)
 
@@ -59,7 +59,7 @@ def _without_choices(answer: dict[str, Any], endpoint: Endpoint, tokens: Tokens)
     error = provider_error(answer)
     if error.status and error.status >= _FIRST_ERROR:
         return status_fault(error.status, error, endpoint)
-    said = shown(error.message, endpoint.key())
+    said = excerpt(error.message, endpoint.key())
     return Fault(f"its answer is an error: {said}", status=_OK, tokens=tokens)
 
 

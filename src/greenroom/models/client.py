@@ -9,7 +9,7 @@ from time import perf_counter
 from greenroom.errors import GreenroomError
 from greenroom.models.budgets import Budget
 from greenroom.models.cache import AnswerCache, answer_key
-from greenroom.models.faults import Fault, Tokens, shown
+from greenroom.models.faults import Fault, Tokens, excerpt
 from greenroom.models.limits import AdaptiveLimit
 from greenroom.models.prices import Prices
 from greenroom.models.purses import Ledger
@@ -172,7 +172,7 @@ class ModelClient:
             raise
         except Exception as error:
             # A transport raises nothing else. One that does is broken, and not who asked it.
-            said = shown(f"{type(error).__name__}: {error}", self._transport.endpoint.key())
+            said = excerpt(f"{type(error).__name__}: {error}", self._transport.endpoint.key())
             fault = Fault(f"its transport failed: {said}")
         finally:
             self._in_flight -= 1

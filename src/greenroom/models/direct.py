@@ -15,7 +15,7 @@ from urllib.request import getproxies, proxy_bypass
 from greenroom._version import __version__
 from greenroom.models.answers import read_answer
 from greenroom.models.endpoints import OPENAI_URL, endpoint_of
-from greenroom.models.faults import Fault, provider_error, shown, status_fault
+from greenroom.models.faults import Fault, excerpt, provider_error, status_fault
 from greenroom.models.payloads import encoded, openai_parameters, parameters
 from greenroom.models.types import DEFAULT_TIMEOUT
 
@@ -96,7 +96,7 @@ class DirectTransport:
     def _unreachable(self, error: BaseException) -> Fault:
         if isinstance(error, TimeoutError):
             return Fault(f"it did not answer within {self._timeout:g} seconds")
-        said = shown(str(error) or type(error).__name__, self.endpoint.key())
+        said = excerpt(str(error) or type(error).__name__, self.endpoint.key())
         return Fault(f"the connection failed: {said}")
 
 

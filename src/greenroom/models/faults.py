@@ -88,7 +88,7 @@ class Fault(Exception):
         return self.status in OVERLOADED
 
 
-def shown(text: str, key: str | None = None) -> str:
+def excerpt(text: str, key: str | None = None) -> str:
     """Someone else's words as they may be quoted: no secrets, one line, not too long."""
     # Secrets go first: half a key, left by cutting, would no longer be recognised.
     text = redacted(text)
@@ -136,7 +136,7 @@ def status_fault(
     status: int, error: ProviderError, endpoint: Endpoint, *, retry_after: str | None = None
 ) -> Fault:
     """What a status other than 200 means."""
-    said = shown(error.message, endpoint.key())
+    said = excerpt(error.message, endpoint.key())
     if final := _final(status, error, said, endpoint):
         return Fault(str(final), status=status, final=final)
     reason = f"it answered {status}" + (f": {said}" if said else "")

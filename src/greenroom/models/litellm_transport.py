@@ -19,7 +19,7 @@ from anyio import to_thread
 from greenroom.errors import InputError
 from greenroom.models.answers import completion_of
 from greenroom.models.endpoints import endpoint_of, provider_of
-from greenroom.models.faults import Fault, ProviderError, provider_error, shown, status_fault
+from greenroom.models.faults import Fault, ProviderError, excerpt, provider_error, status_fault
 from greenroom.models.payloads import parameters
 from greenroom.models.types import DEFAULT_TIMEOUT, ContentFiltered, ContextWindowExceeded
 
@@ -82,7 +82,8 @@ class LitellmTransport:
 
     def _fault(self, error: Exception) -> Fault:
         kind = type(error).__name__
-        said = shown(_without_names(str(error)), self.endpoint.key())
+        # litellm's message begins with the names of classes.
+        said = excerpt(str(error).rpartition("Exception - ")[2], self.endpoint.key())
         if isinstance(error, TimeoutError):
             return Fault(f"it did not answer within {self._timeout:g} seconds")
         if kind == "ContextWindowExceededError":
@@ -131,11 +132,6 @@ def _with_refusal(answer: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def _without_names(text: str) -> str:
-    """litellm's message without the names of classes that it begins with."""
-    return text.rpartition("Exception - ")[2]
-
-
 _users: set[LitellmTransport] = set()
 
 
@@ -166,14 +162,10 @@ def _imported() -> Any:
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.turn_off_message_logging = True
-    for callbacks in (
-        "callbacks",
-        "success_callback",
-        "failure_callback",
-        "_async_success_callback",
-        "_async_failure_callback",
-    ):
-        setattr(litellm, callbacks, [])
+    litellm.callbacks = []
+    for when in ("success", "failure"):
+        setattr(litellm, f"{when}_callback", [])
+        setattr(litellm, f"_async_{when}_callback", [])
     for logger in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(logger).setLevel(logging.CRITICAL + 1)
     return litellm

@@ -10,7 +10,7 @@ from greenroom.analysis.evaluations import EvaluatorFigures, mean_of_rows
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.reports import evaluation_words as words
 from greenroom.reports import shared_sections as shared
-from greenroom.reports.evaluation_words import cell_name, question_of, shown
+from greenroom.reports.evaluation_words import cell_name, question_of, value_text
 from greenroom.reports.report import EvaluatedRow, EvaluationData, EvaluationReport
 from greenroom.reports.sections import (
     AnySection,
@@ -219,8 +219,8 @@ def _failures_of(result: EvaluatedRow, evaluation: EvaluationRecord) -> Iterator
             yield failure(
                 alias,
                 score.reason or f"score {score.score:g}",
-                Evidence(label="compared", text=shown(score.compared)),
-                Evidence(label="against", text=shown(score.against)),
+                Evidence(label="compared", text=value_text(score.compared)),
+                Evidence(label="against", text=value_text(score.against)),
             )
 
 
@@ -231,7 +231,9 @@ def slices(data: EvaluationData) -> Iterator[AnySection]:
         groups: dict[str, list[EvaluatedRow]] = {}
         for result in data.results:
             value = result.inputs.get(column)
-            groups.setdefault("(none)" if value in (None, "") else shown(value), []).append(result)
+            groups.setdefault("(none)" if value in (None, "") else value_text(value), []).append(
+                result
+            )
         counts = columns("Rows:count", "Results:count")
         yield shared.table(
             f"slices-{column}",

@@ -24,7 +24,7 @@ def cell_name(row: int, repeat: int, repeats: int) -> str:
     return f"row {row}" if repeats == 1 else f"row {row}, repeat {repeat}"
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A value as text: texts as they are, anything else as JSON."""
     return value if isinstance(value, str) else raw_text(value)
 
@@ -48,7 +48,7 @@ def question_of(row: Mapping[str, Any], evaluation: EvaluationRecord) -> str:
 def _asked(value: Any) -> str:
     chat = chat_of(value)
     said = [text_of(message.get("content")) for message in chat or [] if message["role"] == "user"]
-    return said[-1] if said else shown(value)
+    return said[-1] if said else value_text(value)
 
 
 def headline(data: EvaluationData) -> str:

@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from greenroom.reports.evaluation_words import cell_name, shown
+from greenroom.reports.evaluation_words import cell_name, value_text
 from greenroom.reports.report import EvaluatedRow, EvaluationReport, RunReport
 from greenroom.reports.templates import template
 from greenroom.reports.texts import kind_words
@@ -122,7 +122,7 @@ def _problem(result: EvaluatedRow, alias: str) -> tuple[Verdict, str, str]:
         return "error" if score.broken else "skipped", score.reason or "no score", ""
     if score.passed is not False:
         return "", "", ""
-    values = (f"compared: {shown(score.compared)}", f"against: {shown(score.against)}")
+    values = (f"compared: {value_text(score.compared)}", f"against: {value_text(score.against)}")
     cut = [value if len(value) <= _LONGEST else f"{value[:_LONGEST]} ..." for value in values]
     details = "\n".join([*cut, f"score: {score.score:g}"])
     return "failure", score.reason or f"score {score.score:g}", details

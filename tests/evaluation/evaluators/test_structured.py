@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.evaluation.evaluators.paths import NotThere, parse_path, pick, shown
+from greenroom.evaluation.evaluators.paths import NotThere, parse_path, path_text, pick
 from tests.evaluation.evaluators.scoring import chat_score, said, score
 
 ORDER = {"id": "W1", "items": [{"name": "Lamp", "price": 10}], "a.b": {"c": [1, 2]}, "gone": None}
@@ -45,7 +45,7 @@ def test_what_is_no_path(path: str) -> None:
 
 @given(st.lists(st.text(min_size=1) | st.integers(-5, 5)).map(tuple))
 def test_a_path_is_read_as_it_is_shown(path: tuple[str | int, ...]) -> None:
-    assert parse_path(shown(path)) == path
+    assert parse_path(path_text(path)) == path
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_the_share_is_a_share(one: Any, other: Any, extra: bool, schema: bool) -
         ('{broken {"id": 1}', "id", True),
         ('{"id": 1} or {"name": 2}', "name", True),
         ('{"id": 1}', "id,name", False),
-        ("as shown in [1]", "", False),
+        ("as path_text in [1]", "", False),
         ("[1, 2]", "", True),
         ("42", "", False),
         ("no", "", False),

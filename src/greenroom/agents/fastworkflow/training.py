@@ -34,7 +34,7 @@ from greenroom.agents.fastworkflow.training_process import (
     run_training,
     synthetic_model,
 )
-from greenroom.agents.fastworkflow.training_run import Job, Usage
+from greenroom.agents.fastworkflow.training_run import Job, ModelUsage
 from greenroom.domains.packs import read_json
 from greenroom.errors import DataError
 from greenroom.util.caches import cache_root
@@ -98,7 +98,7 @@ class TrainingResult(BaseModel):
     """How many of those got the one right command."""
     degraded: tuple[str, ...]
     """Commands for which the model failed to write all utterances."""
-    usage: Usage
+    usage: ModelUsage
     seconds: float
     trained_at: datetime
     artifacts: Path

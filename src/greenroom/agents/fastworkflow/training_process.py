@@ -13,7 +13,7 @@ from pathlib import Path
 
 import orjson
 
-from greenroom.agents.fastworkflow.training_run import Job, Usage
+from greenroom.agents.fastworkflow.training_run import Job, ModelUsage
 from greenroom.errors import GreenroomError, InputError, redacted
 from greenroom.models.endpoints import endpoint_of
 from greenroom.models.types import ModelSettings
@@ -65,7 +65,7 @@ def run_training(
     offline: bool,
     failed_log: Path,
     report: Callable[[str], None],
-) -> Usage:
+) -> ModelUsage:
     """Train and report progress; an error has FastWorkflow's own text."""
     order = scratch / "job.json"
     order.write_bytes(orjson.dumps(asdict(job)))
@@ -99,7 +99,7 @@ def run_training(
             f"FastWorkflow could not train {Path(job.workflow).name}: {_reason(lines, status)} "
             f"All that it said is in {failed_log}."
         )
-    return Usage(**orjson.loads(outcome.read_bytes()))
+    return ModelUsage(**orjson.loads(outcome.read_bytes()))
 
 
 def _environment(

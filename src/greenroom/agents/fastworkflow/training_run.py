@@ -53,7 +53,7 @@ class Job:
 
 
 @dataclass
-class Usage:
+class ModelUsage:
     """The usage of the model that wrote utterances."""
 
     calls: int = 0
@@ -99,9 +99,9 @@ def main(job: Job) -> None:
     Path(job.outcome).write_bytes(orjson.dumps(asdict(usage)))
 
 
-def _place_model(job: Job) -> Usage:
+def _place_model(job: Job) -> ModelUsage:
     litellm: Any = importlib.import_module("litellm")
-    usage = Usage()
+    usage = ModelUsage()
     ask = litellm.completion
     parameters = _parameters(job.workflow)
 

@@ -23,7 +23,7 @@ from greenroom.evaluation.evaluators.types import (
     Settings,
     Unscored,
 )
-from greenroom.options import Target
+from greenroom.options import Reference
 from greenroom.util.imports import load_module, split_target
 
 PARAMETERS = ("case", "output", *CASE_FIELDS)
@@ -41,7 +41,7 @@ class PlainSettings(Settings):
 class FunctionSettings(PlainSettings):
     """Settings of python."""
 
-    function: Target = Field(description="file.py:function, or package.module:function.")
+    function: Reference = Field(description="file.py:function, or package.module:function.")
 
 
 @dataclass(frozen=True)

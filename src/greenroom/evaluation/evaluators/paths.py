@@ -51,11 +51,11 @@ def pick(value: Any, path: Path) -> Any:
         try:
             value = _step(value, part)
         except LookupError as error:
-            raise NotThere(f"there is no {shown(path[: number + 1])}") from error
+            raise NotThere(f"there is no {path_text(path[: number + 1])}") from error
     return value
 
 
-def shown(path: Path) -> str:
+def path_text(path: Path) -> str:
     """A path as it is written."""
     text = ""
     for part in path:

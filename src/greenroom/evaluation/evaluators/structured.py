@@ -8,7 +8,14 @@ from typing import Any, cast
 from pydantic import Field
 
 from greenroom.evaluation.evaluators.equality import is_array, json_equal, same, type_name
-from greenroom.evaluation.evaluators.paths import NotThere, Path, PathText, parse_path, pick, shown
+from greenroom.evaluation.evaluators.paths import (
+    NotThere,
+    Path,
+    PathText,
+    parse_path,
+    path_text,
+    pick,
+)
 from greenroom.evaluation.evaluators.reading import (
     NoJson,
     as_json,
@@ -130,7 +137,7 @@ def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 def _explained(different: list[Path], total: int) -> str:
     if not different:
         return f"all {total} values are equal" if total > 1 else "equal"
-    names = ", ".join(shown(path) for path in different[:_SHOWN_DIFFERENCES])
+    names = ", ".join(path_text(path) for path in different[:_SHOWN_DIFFERENCES])
     more = len(different) - _SHOWN_DIFFERENCES
     rest = f" and {more} more" if more > 0 else ""
     return f"{len(different)} of {total} differ: {names}{rest}"

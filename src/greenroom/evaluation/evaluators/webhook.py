@@ -107,9 +107,12 @@ class WebhookScorer:
     async def _ask(self, body: bytes) -> Any:
         from aiohttp import ClientError
 
+        headers = {"Content-Type": "application/json", "User-Agent": f"greenroom/{__version__}"}
+        if token := _token(self.settings):
+            headers["Authorization"] = f"Bearer {token}"
         try:
             async with self._opened().post(
-                self.settings.url, data=body, headers=self._headers(), allow_redirects=False
+                self.settings.url, data=body, headers=headers, allow_redirects=False
             ) as response:
                 status = response.status
                 retry_after = response.headers.get("Retry-After")
@@ -123,13 +126,6 @@ class WebhookScorer:
             return _answer(status, content, retry_after, complete=complete)
         # Raised here, and not where it was caught, so that no secret can hide in a context.
         raise _Passing(reason)
-
-    def _headers(self) -> dict[str, str]:
-        headers = {"Content-Type": "application/json", "User-Agent": f"greenroom/{__version__}"}
-        token = _token(self.settings)
-        if token is not None:
-            headers["Authorization"] = f"Bearer {token}"
-        return headers
 
     def _opened(self) -> ClientSession:
         if self._session is None:

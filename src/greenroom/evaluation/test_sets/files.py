@@ -34,9 +34,10 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 def format_of(path: Path, wanted: str | None = None) -> Format:
     """The wanted format, or the one that the file's name implies."""
     if wanted is not None:
-        if wanted not in FORMATS:
-            raise UnknownName("format", wanted, FORMATS)
-        return wanted
+        for known in FORMATS:
+            if wanted == known:
+                return known
+        raise UnknownName("format", wanted, FORMATS)
     found = _ENDINGS.get(path.suffix.lower())
     if found is None:
         raise InputError(

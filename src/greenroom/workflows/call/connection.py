@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from greenroom._version import __version__
 from greenroom.errors import InputError
-from greenroom.models.faults import OVERLOADED, shown
+from greenroom.models.faults import OVERLOADED, excerpt
 from greenroom.models.payloads import encoded
 from greenroom.models.retries import RetryPolicy
 from greenroom.util.hosts import TOKEN_VARIABLE, is_loopback
@@ -89,7 +89,7 @@ class Connection:
     def error_of(self, status: int, content: bytes) -> CallError:
         """The error for an answer with an error status."""
         text, kind = complaint(content)
-        reason = shown(text, self._token)
+        reason = excerpt(text, self._token)
         if status in (401, 403):
             return CallError(self._about_the_token(status), status=status, kind=kind)
         text = f"{self.address} answered {status}" + (f": {reason}" if reason else ".")
@@ -178,7 +178,7 @@ class Connection:
         if isinstance(error, ClientConnectorDNSError):
             return WorkflowUnavailable(f"There is no host '{error.host}': check the address.")
         if isinstance(error, ClientSSLError):
-            reason = shown(str(error), self._token)
+            reason = excerpt(str(error), self._token)
             return WorkflowUnavailable(
                 f"There is no secure connection to {error.host}:{error.port}: {reason}. If the "
                 "server has no certificate, its address begins with http://."
@@ -191,7 +191,7 @@ class Connection:
                 f"Nothing listens at {where}: start the workflow's server there, or check the "
                 "address."
             )
-        reason = shown(str(error) or type(error).__name__, self._token)
+        reason = excerpt(str(error) or type(error).__name__, self._token)
         return WorkflowUnavailable(f"The connection to {self.address} was lost: {reason}")
 
 
@@ -215,7 +215,7 @@ def _encoded(body: Any) -> bytes | None:
 
 def redirected(url: str, location: str | None) -> CallError:
     """The error for a redirect, which is never followed: the token stays here."""
-    return CallError(f"{url} redirects to {shown(location or 'nowhere')}: give that address.")
+    return CallError(f"{url} redirects to {excerpt(location or 'nowhere')}: give that address.")
 
 
 def complaint(content: bytes) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, cast
 import orjson
 
 from greenroom.messages import is_message
-from greenroom.models.faults import shown
+from greenroom.models.faults import excerpt
 from greenroom.util.json_values import as_dict, as_list
 from greenroom.workflows.calls import Answer, CallError, Event, WorkflowUnavailable
 from greenroom.workflows.usage import ReportedUsage, read_usage
@@ -369,7 +369,7 @@ def _decoded(text: str) -> Any:
     except orjson.JSONDecodeError:
         if text.startswith(("{", "[")):
             raise WorkflowUnavailable(
-                f"a piece of the stream is not JSON, or incomplete: {shown(text)!r}"
+                f"a piece of the stream is not JSON, or incomplete: {excerpt(text)!r}"
             ) from None
         return text  # text without quotes
 
@@ -385,7 +385,7 @@ def _arguments(text: str) -> Any:
 def _fail(data: dict[str, Any]) -> NoReturn:
     text = data.get("message") or data.get("errorText") or "it gave no reason"
     kind = data.get("type") or data.get("code")
-    raise CallError(shown(str(text)), kind=kind if isinstance(kind, str) else "")
+    raise CallError(excerpt(str(text)), kind=kind if isinstance(kind, str) else "")
 
 
 def _tool_call(identity: str, name: str, arguments: str) -> dict[str, Any]:

@@ -94,7 +94,9 @@ class Invoke:
         form, vercel = wanted_form(exchange, stream=request.stream), wants_vercel(exchange)
         if vercel:
             request = replace(request, inputs=with_plain_messages(request.inputs))
-            form = _vercel_form(exchange, form)
+            # The AI SDK expects a stream and sends no Accept header: JSON is asked for by name.
+            named = JSON in (exchange.header(b"accept") or b"")
+            form = "json" if form == "json" and named else "sse"
         ids = call_ids(exchange, request.session_id)
         try:
             if form == "json":
@@ -146,11 +148,6 @@ class Run:
         if usage := agenta_usage(answer):
             body["usage"] = usage
         await exchange.answer(200, body, ids.headers)
-
-
-def _vercel_form(exchange: Exchange, form: Form) -> Form:
-    """The AI SDK expects a stream and sends no Accept header: JSON must be asked for by name."""
-    return "json" if form == "json" and JSON in (exchange.header(b"accept") or b"") else "sse"
 
 
 def _ids(ids: CallIds) -> AnswerIds:

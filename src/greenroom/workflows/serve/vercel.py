@@ -161,7 +161,10 @@ def _plain_messages(message: Any) -> list[Any]:
         return [message]
     parts = [as_dict(one) for one in as_list(fields["parts"])]
     content = [plain for one in parts for plain in _content(one)]
-    plain: Part = {"role": fields.get("role"), "content": _simplest(content)}
+    simplest: Any = content
+    if all(part["type"] == "text" for part in content):
+        simplest = "".join(part["text"] for part in content)
+    plain: Part = {"role": fields.get("role"), "content": simplest}
     tools = [one for one in parts if _tool_name(one) is not None and "input" in one]
     if tools:
         plain["tool_calls"] = [_tool_call(one) for one in tools]
@@ -177,12 +180,6 @@ def _content(part: Part) -> list[Part]:
         named = {"filename": part["filename"]} if isinstance(part.get("filename"), str) else {}
         return [{"type": "file", "file": {"file_data": part["url"], **named}}]
     return []
-
-
-def _simplest(content: list[Part]) -> Any:
-    if all(part["type"] == "text" for part in content):
-        return "".join(part["text"] for part in content)
-    return content
 
 
 def _tool_name(part: Part) -> str | None:
