@@ -16,8 +16,8 @@ from greenroom.errors import InputError, UnknownName
 from greenroom.evaluation.config import EvaluationConfig, check_evaluation_config
 from greenroom.options import (
     ModelRole,
+    Reference,
     Settings,
-    Target,
     add_arguments,
     check_settings,
     options_of,
@@ -37,7 +37,7 @@ class Sample(Settings):
     on: bool = Field(default=True, description="A switch.")
     mode: Literal["fast", "slow"] = "fast"
     file: Path | None = None
-    function: Target | None = None
+    function: Reference | None = None
     planner: Annotated[str | None, ModelRole("planner")] = None
 
 
