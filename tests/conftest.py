@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from greenroom import registry
 from greenroom.domains.domain import Domain, load_domain
 from greenroom.store import Store, open_store
+from greenroom.util import imports
 from tests.postgres import Postgres, running_postgres
 
 ROOT = Path(__file__).parents[1]
@@ -19,6 +21,10 @@ OFFICIAL_DATA = Path(os.environ.get("GREENROOM_DATA") or ROOT / "../shared/data/
 NO_OFFICIAL_DATA = (
     f"no official Tau Bench data at {OFFICIAL_DATA}: set GREENROOM_DATA to a pack directory"
 )
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started in the background of a shell: the programs that tests interrupt would ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "greenroom", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
@@ -43,6 +49,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No test sees the settings, the cache or the runs of whoever runs it."""
     registry._installed.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    imports._LOADED.clear()  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{tmp_path}/runs.db")
     for name in ("GREENROOM_DATA", "GREENROOM_DEBUG"):
         monkeypatch.delenv(name, raising=False)

@@ -107,7 +107,7 @@ def test_the_first_hour_needs_no_extra() -> None:
         [*run, "synthetic", "--name", "a"], [*run, "oracle", "--name", "b"], ["compare", "a", "b"]
     )
     assert "[0, 0, 0] ['numpy']" in played.stderr
-    assert "b against a" in played.stdout
+    assert "Too few trials to tell b from a" in played.stdout
     # Reading results waits for nothing but the store, and for numbers where there are any.
     explained = without_extras(["errors", "a"])
     assert explained.stderr.splitlines()[-1] == "[0] []"

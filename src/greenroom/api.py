@@ -252,7 +252,7 @@ async def evaluate_async(
     opened = store or open_store()
     given = workflow if isinstance(workflow, str) else as_workflow(workflow)
     target = None if isinstance(given, str) else LocalTarget(given)
-    label = given if isinstance(given, str) else place_of(given.handler) or given.name
+    label = given if isinstance(given, str) else place_of(given.handler, given) or given.name
     if isinstance(rows, (str, Path)):
         test_set = str(rows)
     else:

@@ -309,9 +309,9 @@ def test_an_evaluator_that_a_person_has_to_mend_ends_it(store: Store) -> None:
         ({"evaluators": ["exact_match:casing=1"]}, "Unknown setting of the exact_match evaluator"),
         ({"gates": ["contains>=1"]}, "Unknown subject of a gate 'contains'"),
         ({"gates": ["exact_match"]}, "is no gate"),
-        ({"test_set": "nothing"}, "Unknown test set 'nothing'"),
-        ({"test_set": "rows@7"}, "has no version 7"),
-        ({"said": "nothing"}, "Unknown column 'nothing'"),
+        ({"rows": "nothing"}, "Unknown test set 'nothing'"),
+        ({"rows": "rows@7"}, "has no version 7"),
+        ({"message": "nothing"}, "Unknown column 'nothing'"),
         ({"expected": "nothing"}, "Unknown column 'nothing'"),
         ({"prices": "missing.json"}, "missing.json"),
     ],
@@ -319,7 +319,7 @@ def test_an_evaluator_that_a_person_has_to_mend_ends_it(store: Store) -> None:
 def test_nothing_is_called_or_kept_if_anything_is_amiss(fields: dict[str, Any], words: str) -> None:
     store = open_store()
     moody = Moody(0)
-    given: dict[str, Any] = {"test_set": "rows", "evaluators": ["exact_match"], **fields}
+    given: dict[str, Any] = {"rows": "rows", "evaluators": ["exact_match"], **fields}
     store.test_sets.save("rows", ROWS)
     with pytest.raises(InputError, match=words):
         evaluate(moody.workflow, store=store, **given)

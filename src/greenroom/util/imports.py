@@ -59,13 +59,16 @@ def load_module(source: str) -> ModuleType:
     return _from_file(path) if is_file(source) or path.is_file() else _imported(source)
 
 
-def place_of(given: Any) -> str | None:
-    """`package.module:name` for an object that can be imported from there, else None."""
+def place_of(given: Any, declared: Any = None) -> str | None:
+    """`package.module:name` for an object that can be imported from there, else None.
+
+    `declared` is what a decorator made of it, which may stand there in its place.
+    """
     module, name = getattr(given, "__module__", None), getattr(given, "__qualname__", None)
     if not module or not name or module == "__main__" or not str(name).isidentifier():
         return None
     found = getattr(sys.modules.get(module), name, None)
-    return f"{module}:{name}" if found is given else None
+    return f"{module}:{name}" if found is not None and found in (given, declared) else None
 
 
 def later(package: str, **names: str) -> Callable[[str], Any]:

@@ -112,7 +112,7 @@ def test_a_set_is_deleted_unless_it_is_needed(imported: Greenroom) -> None:
     evaluation = sample_evaluation(store.test_sets.find("capitals"))
     store.evaluations.create(evaluation)
     refused = imported("testset", "delete", "capitals", "--yes")
-    assert (refused.status, "the evaluation 'evaluation'" in refused.err) == (2, True)
+    assert (refused.status, "The evaluation 'evaluation'" in refused.err) == (2, True)
     store.evaluations.delete(evaluation)
     store.close()
     assert imported("testset", "delete", "capitals", "--yes", "--json").json["deleted"] is True
@@ -124,8 +124,8 @@ def test_a_set_is_deleted_unless_it_is_needed(imported: Greenroom) -> None:
     [
         (["show", "capitols"], "Did you mean 'capitals'"),
         (["show", "capitals@9"], "has no version 9: it has 1"),
-        (["show", "capitals@latest"], "the number of a version, such as capitals@2"),
-        (["show", "@"], "the number of a version, such as NAME@2"),
+        (["show", "capitals@latest"], "A version is a number after @, such as capitals@2"),
+        (["show", "@"], "A version is a number after @, such as NAME@2"),
         (["import", "none.csv"], "none.csv is missing"),
         (["import", "none.txt"], "does not tell its format"),
         (["import", "none.csv", "--name", "a@b"], "@ separates the version"),
