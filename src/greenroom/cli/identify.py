@@ -60,7 +60,13 @@ def identify(
         judgements: list[JudgementRecord] = []
         if wanted:
             judging = start_judging(store, run, config, again=again)
-            _judge(store, judging, config, f"greenroom identify {target}", shown=not json)
+            _judge(
+                store,
+                judging,
+                config,
+                f"greenroom identify {target} --judge-model {config.judge_model}",
+                shown=not json,
+            )
             found = store.judgings.results(judging.id)
             judgements = [one for one in found if one.key in wanted]
     if json:
