@@ -128,6 +128,7 @@ def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(180)
 @pytest.mark.parametrize("page", pages_with(official=False))
 def test_what_a_page_shows_works(
     page: Path, directory: Path, greenroom: Greenroom, address: Address
