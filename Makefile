@@ -17,8 +17,11 @@ test: $(VENV)/.dev $(AGENTA)/.ready ## Check and test everything.
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
-check: $(VENV)/.dev ## The quick one: format, lint, types and unit tests.
-	@$(MAKE) --no-print-directory lint
+check: $(VENV)/.dev ## The quick one: format, lint, types and unit tests, side by side.
+	@$(MAKE) --no-print-directory -j2 --output-sync=target lint unit
+
+.PHONY: unit
+unit:
 	$(BIN)/python -m pytest -n auto --dist loadgroup -q -m "not slow and not network"
 
 bench: $(VENV)/.dev $(AGENTA)/.ready ## Measure speed and memory; CHECK=1 fails where a floor is missed.
