@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -112,10 +113,9 @@ def test_an_evaluation_of_plain_callables(store: Store, tmp_path: Path) -> None:
 def test_results_show_themselves(store: Store) -> None:
     found = greenroom.run("retail", agent="oracle", tasks=[1], store=store, name="shown")
     assert repr(found).startswith("<RunResult 'shown': Solved the only task")
-    console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
+    console = Console(width=100, record=True, file=StringIO())
     console.print(found)
     assert "Figures" in console.export_text()
-    console.file.close()
     page = found._repr_html_()  # pyright: ignore[reportPrivateUsage]
     assert page.startswith('<iframe sandbox="allow-scripts"')
 

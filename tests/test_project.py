@@ -101,7 +101,8 @@ def without_extras(*commands: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
 
-def test_the_first_hour_needs_no_extra() -> None:
+def test_the_first_hour_needs_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     run = ["run", "--task-ids", "1", "2", "3", "--num-trials", "2", "--agent-strategy"]
     played = without_extras(
         [*run, "synthetic", "--name", "a"], [*run, "oracle", "--name", "b"], ["compare", "a", "b"]

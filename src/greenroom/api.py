@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, wraps
 from importlib import import_module
@@ -213,7 +214,7 @@ async def run_async(
     opened = store or open_store()
     start = partial(start_run, opened, check_config(fields), name=name)
     run, context = await anyio.to_thread.run_sync(start)
-    with _shown(run.name, run.planned, "pass^1", shown=show_progress) as watched:
+    with _progress(run.name, run.planned, "pass^1", shown=show_progress) as watched:
         await play_run(
             opened,
             run,
@@ -279,7 +280,7 @@ async def evaluate_async(
         score = result.scores.get(alias)
         return None if score is None else score.score
 
-    with _shown(evaluation.name, evaluation.planned, alias, shown=show_progress) as watched:
+    with _progress(evaluation.name, evaluation.planned, alias, shown=show_progress) as watched:
         await run_evaluation(
             opened,
             evaluation,
@@ -293,26 +294,26 @@ async def evaluate_async(
     return EvaluationResult(opened, report)
 
 
-class _shown:  # noqa: N801
-    """Shows progress for as long as the block runs."""
+@dataclass(frozen=True)
+class _Watcher:
+    """What a job calls while it is under way."""
 
-    def __init__(self, title: str, total: int, figure: str, *, shown: bool) -> None:
-        self._bar = progress_bar(title, total, shown=shown)
-        self._standing = Progress(figure)
-
-    def __enter__(self) -> _shown:
-        self._advance = self._bar.__enter__()
-        return self
-
-    def __exit__(self, *problem: Any) -> None:
-        self._bar.__exit__(*problem)
+    standing: Progress
+    advance: Callable[[str], None]
 
     def on_plan(self, plan: Plan[Any, Any]) -> None:
-        self._standing.watch(plan)
+        self.standing.watch(plan)
 
     def add(self, record: CellRecord, value: float | None) -> None:
-        self._standing.add(record, value)
-        self._advance(str(self._standing))
+        self.standing.add(record, value)
+        self.advance(str(self.standing))
+
+
+@contextmanager
+def _progress(title: str, total: int, figure: str, *, shown: bool) -> Generator[_Watcher]:
+    """Show progress while the block runs."""
+    with progress_bar(title, total, shown=shown) as advance:
+        yield _Watcher(Progress(figure), advance)
 
 
 def _blocking(function: Callable[P, Awaitable[T]]) -> Callable[P, T]:
