@@ -167,12 +167,13 @@ def differences(report: ComparisonReport) -> Iterator[AnySection]:
             rows.append(
                 [one.label, name, n, known(d.baseline), known(d.value), *apart, p_text(d.p_value)]
             )
-    units = "Tasks:count" if report.runs else "Rows:count"
+    # On a narrow console, names and figures come before how many and p, which the headline has.
+    units = "Tasks:count:wide" if report.runs else "Rows:count:wide"
     head = ("", "Figure", units, "Before:decimal", "Now:decimal", "Difference:signed")
     yield shared.table(
         "differences",
         f"Against {report.comparisons[0].baseline}",
-        (*head, "Interval:signed.2:interval", "p:decimal"),
+        (*head, "Interval:signed.2:interval", "p:decimal:wide"),
         rows,
         notes=list(_difference_notes(report)),
     )
