@@ -70,6 +70,7 @@ class TaskRecord(Record):
     actions: list[ActionRecord] = Field(default_factory=list[ActionRecord])
     outputs: list[str] = Field(default_factory=list[str])
     id: str | None = None
+    tags: list[str] = Field(default_factory=list[str])
 
 
 class DifferenceRecord(Record):
