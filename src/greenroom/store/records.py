@@ -20,7 +20,7 @@ CellKey = tuple[int, int]
 class Record(BaseModel):
     """A record never changes once it is made."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class JobRecord(Record):
