@@ -4,7 +4,8 @@ GreenroomError
 ├── InputError          something the person gave is wrong (exit status 2)
 │   ├── DataError       a pack, task or result file cannot be used
 │   └── UnknownName     a domain, agent strategy, split or task that does not exist
-└── EpisodeOver         a step was taken after the episode had ended
+├── EpisodeOver         a step was taken after the episode had ended
+└── OutsideFault        something other than the agent or the workflow broke
 """
 
 from __future__ import annotations
@@ -46,6 +47,12 @@ class UnknownName(InputError):
 
 class EpisodeOver(GreenroomError):
     """The episode has ended; reset the environment before the next step."""
+
+
+class OutsideFault(GreenroomError):
+    """Something other than the agent or the workflow broke: its user, its environment, a worker."""
+
+    outcome = "infrastructure_error"
 
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)

@@ -9,8 +9,8 @@ import pytest
 from greenroom import chat_workflow
 from greenroom.api import EvaluationResult
 from greenroom.domains.tasks import STOP
-from greenroom.errors import InputError
-from greenroom.evaluation.simulated import Talk, UserUnavailable
+from greenroom.errors import InputError, OutsideFault
+from greenroom.evaluation.simulated import Talk
 from greenroom.model_server import RunningServer, running_server
 from greenroom.models import BudgetExhausted, ModelUnavailable
 from greenroom.store import Store, open_store
@@ -174,7 +174,7 @@ def test_a_user_who_cannot_go_on_is_an_error_and_not_the_workflows_score(
     )
     (result,) = found.results()
     assert (result.outcome, result.scores) == ("infrastructure_error", {})
-    assert "UserUnavailable: The simulated user's model: " in (result.error or "")
+    assert "The simulated user broke: " in (result.error or "")
     assert len(store.evaluations.attempts(found.evaluation.id)) == 1
 
 
@@ -214,14 +214,14 @@ def test_words_beside_the_stop_sign_are_not_left_unanswered() -> None:
 
 
 def test_a_user_who_says_nothing_at_all_has_not_talked() -> None:
-    with pytest.raises(UserUnavailable, match="stopped without saying anything"):
+    with pytest.raises(OutsideFault, match="stopped without saying anything"):
         talk(Lamplighter().workflow, Says(STOP))
 
 
 def test_a_spent_budget_is_not_mistaken_for_a_fault() -> None:
     with pytest.raises(BudgetExhausted):
         talk(Lamplighter().workflow, Says("Hi", BudgetExhausted("spent")))
-    with pytest.raises(UserUnavailable, match="gone"):
+    with pytest.raises(OutsideFault, match="gone"):
         talk(Lamplighter().workflow, Says("Hi", ModelUnavailable("gone")))
 
 

@@ -20,8 +20,9 @@ from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Doma
 from greenroom.agents.tool_calling import ToolCallingAgent, ToolCallingSettings
 from greenroom.errors import InputError
 from greenroom.messages import last_assistant_message
-from greenroom.models import Completion, Model, ModelRequest, ModelUnavailable
+from greenroom.models import Completion, Model, ModelError, ModelRequest, ModelUnavailable
 from greenroom.options import Flag, Reference
+from greenroom.store import outcome_of
 from greenroom.workflows.call.local import LocalTarget
 from greenroom.workflows.call.opening import open_target
 from greenroom.workflows.calls import Call, CallError, Target
@@ -103,6 +104,12 @@ class WorkflowAgent(ToolCallingAgent):
         return ModelRequest(messages=request.messages[1:], tools=request.tools, seed=request.seed)
 
 
+class WorkflowCrashed(ModelError):
+    """The workflow's handler raised an error."""
+
+    outcome = "crashed"
+
+
 @dataclass(frozen=True)
 class WorkflowModel:
     """A workflow as a model, with one session per episode."""
@@ -112,7 +119,7 @@ class WorkflowModel:
     session_id: str
 
     async def complete(self, request: ModelRequest) -> Completion:
-        """The workflow's answer; a failing workflow is unavailable, not a bad player."""
+        """The workflow's answer; what its handler raises counts against it."""
         parameters = self.parameters
         if self.target.profile.interface == "openai" and request.seed is not None:
             parameters = {"seed": request.seed} | (parameters or {})
@@ -125,6 +132,8 @@ class WorkflowModel:
         try:
             answer = await self.target.call(call)
         except CallError as error:
+            if outcome_of(None, error) == "crashed":
+                raise WorkflowCrashed(str(error)) from error
             raise ModelUnavailable(str(error), status=error.status) from error
         message = last_assistant_message(answer.outputs)
         return Completion(

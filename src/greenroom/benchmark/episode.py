@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -16,15 +14,10 @@ from greenroom.agents import Agent, Stage
 from greenroom.benchmark.context import RunContext
 from greenroom.domains.environment import Environment, SimulatedUser, Step
 from greenroom.domains.reward import Reward
-from greenroom.errors import EpisodeOver, InputError, redacted
-from greenroom.models import (
-    BudgetExhausted,
-    ContentFiltered,
-    ContextWindowExceeded,
-    Ledger,
-    ModelUnavailable,
-)
+from greenroom.errors import EpisodeOver, InputError, OutsideFault, redacted
+from greenroom.models import BudgetExhausted, Ledger
 from greenroom.store import NO_RESULT, Outcome, Usage, outcome_of
+from greenroom.trials import outside_fault
 from greenroom.users import ScriptedUser
 
 
@@ -43,7 +36,7 @@ class Episode:
     details: Reward | None = field(default=None, repr=False)
     """The parts of the reward; None where the episode never came to its end."""
     error: str | None = None
-    """What broke, for an infrastructure error."""
+    """What broke, for a crash or an infrastructure error."""
     messages: list[dict[str, Any]] | None = field(default=None, repr=False)
     """The agent's own chat messages, if it holds any."""
     usage: dict[str, Usage] = field(default_factory=dict[str, Usage])
@@ -85,9 +78,11 @@ async def play_episode(
     seconds = config.max_episode_seconds
     with anyio.move_on_after(math.inf if seconds is None else seconds) as limit:
         try:
-            user.user = context.create_user(agent_context, ledger)
+            with outside_fault("The simulated user"):
+                user.user = context.create_user(agent_context, ledger)
             agent = strategy.create(agent_context)
-            await environment.reset(task_index)
+            with outside_fault("The environment"):
+                await environment.reset(task_index)
             await agent.play(Stage(environment))
         except EpisodeOver:
             pass  # the agent went on after the end: the episode counts as it ended
@@ -112,7 +107,7 @@ async def play_episode(
         seconds=time.monotonic() - start,
         seed=agent_context.episode_seed,
         details=reward,
-        error=_error_text(problem) if outcome == NO_RESULT else None,
+        error=_error_text(problem) if outcome in (NO_RESULT, "crashed") else None,
         messages=getattr(agent, "messages", None),
         usage=ledger.usage(),
         model_seconds=ledger.latencies(),
@@ -123,7 +118,7 @@ async def play_episode(
 
 
 class _EpisodeUser:
-    """Times the agent's turns, and keeps limits of the user's model from counting against it."""
+    """Times the agent's turns, and keeps faults of the user from counting against the agent."""
 
     def __init__(self, user: SimulatedUser) -> None:
         self.user = user
@@ -131,26 +126,19 @@ class _EpisodeUser:
         self._turn_began = 0.0
 
     async def open(self, instruction: str) -> str:
-        with _not_the_agents_fault():
+        with outside_fault("The simulated user"):
             said = await self.user.open(instruction)
         self._turn_began = time.perf_counter()
         return said
 
     async def reply(self, content: str) -> str:
         self.turn_seconds.append(round(time.perf_counter() - self._turn_began, 4))
-        with _not_the_agents_fault():
+        with outside_fault("The simulated user"):
             said = await self.user.reply(content)
         self._turn_began = time.perf_counter()
         return said
 
 
-@contextmanager
-def _not_the_agents_fault() -> Generator[None]:
-    try:
-        yield
-    except (ContextWindowExceeded, ContentFiltered) as error:
-        raise ModelUnavailable(f"The simulated user's model: {error}") from error
-
-
 def _error_text(problem: Exception | None) -> str:
-    return redacted(f"{type(problem).__name__}: {problem}")
+    kind = "" if isinstance(problem, OutsideFault) else f"{type(problem).__name__}: "
+    return redacted(f"{kind}{problem}")

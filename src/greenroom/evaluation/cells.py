@@ -17,7 +17,7 @@ from greenroom.evaluation.evaluators import Case
 from greenroom.evaluation.row_calls import RowCall
 from greenroom.evaluation.simulated import Talk
 from greenroom.models import Budget, BudgetExhausted, Completion, Ledger
-from greenroom.store import NO_RESULT, CellKey, ResultRecord, ScoreRecord, total_cost
+from greenroom.store import CellKey, ResultRecord, ScoreRecord, outcome_of, total_cost
 from greenroom.trials import Attempted, cell_seed
 from greenroom.workflows.call.chat_session import new_session
 from greenroom.workflows.calls import Answer, Call, CallError, WorkflowUnavailable
@@ -25,6 +25,7 @@ from greenroom.workflows.declare.outputs import NotJson, json_value
 
 _FORBIDDEN = (401, 403)
 _REFUSED = range(400, 500)
+_CRASHED = ScoreRecord(score=0.0, passed=False, reason="the workflow raised an error")
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,14 @@ async def attempt_cell(
     except Exception as error:
         if isinstance(error, CallError):
             ledger.add_failure("agent", 0, cost=None)
+        outcome = outcome_of(None, error)
+        crashed = outcome == "crashed"
         record = ResultRecord(
             row=cell.position,
             repeat=cell.repeat,
-            outcome=NO_RESULT,
+            outcome=outcome,
             error=_error_text(error),
+            scores={one.alias: _CRASHED for one in context.evaluators} if crashed else {},
             attempts=number,
             started_at=started_at,
             seconds=meter.seconds,

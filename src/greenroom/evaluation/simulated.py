@@ -8,9 +8,9 @@ from typing import Any
 
 from greenroom.domains.environment import SimulatedUser
 from greenroom.domains.tasks import STOP
-from greenroom.errors import InputError
+from greenroom.errors import InputError, OutsideFault
 from greenroom.messages import last_assistant_message, messages_of, text_of
-from greenroom.models import BudgetExhausted, ModelError
+from greenroom.trials import outside_fault
 from greenroom.util.raw_json import raw_text
 from greenroom.workflows.call.chat_session import new_session
 from greenroom.workflows.calls import Answer, Call
@@ -56,10 +56,6 @@ def _whole_number(value: Any) -> int | None:
     return int(number) if number >= 1 and number.is_integer() else None
 
 
-class UserUnavailable(ModelError):
-    """The simulated user failed, not the workflow."""
-
-
 @dataclass
 class Talk:
     """A conversation with a workflow."""
@@ -79,7 +75,7 @@ class Talk:
         said = await _from_user(user.open(instruction))
         words = said.replace(STOP, "").strip()
         if not words:
-            raise UserUnavailable("The simulated user stopped without saying anything.")
+            raise OutsideFault("The simulated user stopped without saying anything.")
         answer = await self._asked(words, session)
         turns = 1
         while STOP not in said and turns < max_turns:
@@ -113,9 +109,5 @@ def _last_words(answer: Answer) -> str:
 
 
 async def _from_user(words: Awaitable[str]) -> str:
-    try:
+    with outside_fault("The simulated user"):
         return await words
-    except BudgetExhausted:
-        raise
-    except ModelError as error:
-        raise UserUnavailable(f"The simulated user's model: {error}") from error

@@ -96,6 +96,8 @@ class Model(Protocol):
 class ModelError(GreenroomError):
     """A model gave no answer that can be used."""
 
+    outcome = "infrastructure_error"
+
 
 class ModelUnavailable(ModelError):
     """No usable answer after all retries."""

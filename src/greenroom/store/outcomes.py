@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal, cast
 
 from greenroom.errors import GreenroomError
 
@@ -15,6 +15,7 @@ Outcome = Literal[
     "invalid",
     "context_window",
     "content_filter",
+    "crashed",
     "answered",
     "infrastructure_error",
 ]
@@ -22,6 +23,7 @@ Outcome = Literal[
 
 FailureKind = Literal[
     "infrastructure",
+    "crashed",
     "max_time",
     "max_steps",
     "model_limit",
@@ -100,6 +102,14 @@ OUTCOMES: Final[dict[str, OutcomeInfo]] = {
         style="yellow",
         failure=("model_limit", "The provider declined to answer"),
     ),
+    "crashed": OutcomeInfo(
+        "Crashed",
+        "C",
+        "C",
+        "the code of the agent or the workflow raised an error",
+        style="bold red",
+        failure=("crashed", "Crashed"),
+    ),
     "passed": OutcomeInfo("Passed", "✓", "+", "every verdict is a pass", style="green"),
     "not_passed": OutcomeInfo(
         "Not passed", "×", "x", "an evaluator did not pass the answer", style="red"
@@ -132,14 +142,27 @@ def outcome_of(
 ) -> Outcome:
     """How an episode ended.
 
-    It has a reward if the conversation came to its end. An exception leaves it without a result,
-    unless it is an error of ours that names another outcome.
+    It has a reward if the conversation came to its end. An exception is a crash of the agent or the
+    workflow, unless an error of ours that names another outcome is behind it.
     """
     if reward is not None:
         return "success" if reward == 1.0 else "failure"
     if problem is not None:
-        named: Any = getattr(problem, "outcome", None)
-        return named if isinstance(problem, GreenroomError) and named in OUTCOMES else NO_RESULT
+        return _outcome_named_by(problem) or "crashed"
     if timed_out:
         return "max_time"
     return "max_steps" if over else "invalid"
+
+
+def _outcome_named_by(problem: BaseException) -> Outcome | None:
+    """The outcome that an error names, or one of those that led to it."""
+    named: Outcome | None = getattr(problem, "outcome", None)
+    if isinstance(problem, GreenroomError) and named is not None:
+        return named
+    behind: list[BaseException | None] = [problem.__cause__]
+    if not problem.__suppress_context__:
+        behind.append(problem.__context__)
+    if isinstance(problem, BaseExceptionGroup):
+        behind += cast("BaseExceptionGroup[BaseException]", problem).exceptions
+    found = (_outcome_named_by(one) for one in behind if one is not None)
+    return next((outcome for outcome in found if outcome is not None), None)

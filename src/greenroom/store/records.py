@@ -147,7 +147,7 @@ class CellRecord(Record):
 
     outcome: Outcome
     error: str | None = None
-    """What went wrong, for an infrastructure error."""
+    """What went wrong, for a crash or an infrastructure error."""
     attempts: int = 1
     """How many attempts it took, this one included."""
     started_at: datetime

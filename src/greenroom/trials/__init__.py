@@ -9,6 +9,7 @@ from greenroom.util.imports import later
 if TYPE_CHECKING:
     from greenroom.trials.display import progress_bar
     from greenroom.trials.engine import Attempted, Plan, run_job
+    from greenroom.trials.outside import outside_fault
     from greenroom.trials.pools import open_models
     from greenroom.trials.progress import Watcher, watch_job
     from greenroom.trials.seeds import cell_seed
@@ -21,6 +22,7 @@ if not TYPE_CHECKING:
         progress="Watcher watch_job",
         seeds="cell_seed",
         pools="open_models",
+        outside="outside_fault",
         display="progress_bar",
     )
 
@@ -30,6 +32,7 @@ __all__ = [
     "Watcher",
     "cell_seed",
     "open_models",
+    "outside_fault",
     "progress_bar",
     "run_job",
     "watch_job",

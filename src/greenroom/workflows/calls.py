@@ -131,10 +131,15 @@ class CallError(GreenroomError):
         self.status = status
         self.kind = kind
         """The name of the exception in the workflow, if known."""
+        if status is not None and status != SERVER_ERROR:
+            # The server refused the call or could not reach the workflow: its handler did not run.
+            self.outcome = "infrastructure_error"
 
 
 class WorkflowUnavailable(CallError):
     """The network or the server failed: worth another try."""
+
+    outcome = "infrastructure_error"
 
 
 @dataclass(frozen=True)

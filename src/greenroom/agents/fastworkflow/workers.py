@@ -20,7 +20,7 @@ import orjson
 from greenroom.agents.fastworkflow import worker as worker
 from greenroom.agents.fastworkflow.folders import copy_internal_workflows, copy_workflow
 from greenroom.agents.fastworkflow.wire import EpisodeEnd
-from greenroom.errors import GreenroomError, InputError, redacted
+from greenroom.errors import InputError, OutsideFault, redacted
 
 _SECONDS_TO_LOAD = 180.0
 _PAUSE = 0.05
@@ -37,7 +37,7 @@ _ENVIRONMENT = {
 }
 
 
-class WorkerLost(GreenroomError):
+class WorkerLost(OutsideFault):
     """A worker ended before its episode; the episode is played again."""
 
 
