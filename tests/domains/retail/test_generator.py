@@ -24,11 +24,11 @@ from greenroom.domains.retail.generator import (
     money,
     scenarios,
 )
-from greenroom.domains.retail.generator.catalogue import CATALOGUE
-from greenroom.domains.retail.generator.pending_wishes import cancel_order
+from greenroom.domains.retail.generator.content import CATALOGUE, OPTION_PHRASES, TEXTS
 from greenroom.domains.retail.generator.scenarios import KINDS, Kind
 from greenroom.domains.retail.generator.shop import make_shop
-from greenroom.domains.retail.generator.versions import OPTION_PHRASES
+from greenroom.domains.retail.generator.visit import Visit
+from greenroom.domains.retail.generator.wishes import cancel_order
 from greenroom.domains.tasks import Action, Task
 from greenroom.domains.validation import validate_tasks
 from greenroom.domains.world import Record, World
@@ -244,6 +244,19 @@ def test_every_option_can_be_put_into_words():
     options = {option for kind in CATALOGUE for option in kind.options}
     assert options == OPTION_PHRASES.keys()
     assert 35 <= len(CATALOGUE) <= 45
+
+
+def test_every_text_is_said(monkeypatch: pytest.MonkeyPatch):
+    said: set[str] = {"bridge"}
+    say = Visit.say
+
+    def noted(visit: Visit, text: str, **words: str) -> str:
+        said.add(text)
+        return say(visit, text, **words)
+
+    monkeypatch.setattr(Visit, "say", noted)
+    generate_retail(1, 210)
+    assert said == TEXTS.keys()
 
 
 def test_a_generated_pack_survives_being_written_and_read(tmp_path: Path):
