@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from greenroom.cli.reporting import Outcome, finish, reported, show
+from greenroom.cli.reporting import ReportOptions, finish, reported, show
 from greenroom.trials.display import progress_bar
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _say_how_to_go_on(
 
 
 def play_and_report(
-    store: Store, run: RunRecord, context: RunContext, outcome: Outcome, *, json: bool = False
+    store: Store, run: RunRecord, context: RunContext, outcome: ReportOptions, *, json: bool = False
 ) -> Report:
     """Play what is left of a run, then show its report, or say how to go on."""
     from greenroom.benchmark import play_run
@@ -127,7 +127,7 @@ def run_and_report(
     store: Store,
     evaluation: EvaluationRecord,
     context: EvaluationContext,
-    outcome: Outcome,
+    outcome: ReportOptions,
     *,
     json: bool = False,
 ) -> None:
@@ -168,7 +168,7 @@ def _score(result: ResultRecord | ResultSummary, alias: str) -> float | None:
 def _report(
     store: Store,
     job: RunRecord | EvaluationRecord,
-    outcome: Outcome,
+    outcome: ReportOptions,
     hints: list[str],
     group: str,
     *,
