@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from greenroom.domains.tasks import Task, parse_tasks
+from greenroom.domains.tasks import Task, parse_tasks, validated
 from greenroom.domains.tools import ToolInfo
 from greenroom.domains.world import Base, Record
 from greenroom.errors import DataError, UnknownName
@@ -40,6 +40,9 @@ class PackInfo(BaseModel):
     source: str
     licence: str
     notes: tuple[str, ...] = ()
+
+
+_info = TypeAdapter(PackInfo)
 
 
 @dataclass(frozen=True)
@@ -164,11 +167,7 @@ def _files(directory: Path) -> dict[str, Path]:
 def _pack_info(directory: Path, files: list[Path]) -> PackInfo:
     path = directory / "pack.json"
     if path.exists():
-        try:
-            return PackInfo.model_validate(read_json(path, dict))
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise DataError(f"{path}: {first['loc'][0]}: {first['msg']}.") from error
+        return validated(_info, read_json(path, dict), path)
     # Without a pack.json, the digest of the content is the version.
     digest = sha256()
     for file in sorted(files):
