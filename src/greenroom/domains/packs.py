@@ -74,6 +74,11 @@ class Pack:
             self._tasks[split] = self.load_tasks(split)
         return self._tasks[split]
 
+    @property
+    def task_counts(self) -> dict[str, int]:
+        """How many tasks each split has."""
+        return {split: len(self.tasks(split)) for split in self.splits}
+
 
 def load_pack(directory: Path, domain: str) -> Pack:
     """The pack of a domain in a directory; raise DataError if a required file is missing."""
@@ -106,7 +111,7 @@ def load_pack(directory: Path, domain: str) -> Pack:
 def read_json(path: Path, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
     """A JSON file's content; an error names the place of broken JSON."""
     try:
-        value: Any = orjson.loads(_read_bytes(path))
+        value: Any = orjson.loads(read_bytes(path))
     except orjson.JSONDecodeError as error:
         raise DataError(
             f"{path} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
@@ -120,7 +125,7 @@ def read_json(path: Path, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
 def read_text(path: Path) -> str:
     """A text file's content."""
     try:
-        return _read_bytes(path).decode()
+        return read_bytes(path).decode()
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text: {error.reason}.") from error
 
@@ -136,7 +141,8 @@ def check_table(value: Any, place: str) -> dict[str, Record]:
     return table
 
 
-def _read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """A file's content; raise DataError if it cannot be read."""
     try:
         return path.read_bytes()
     except FileNotFoundError as error:
@@ -171,7 +177,7 @@ def _pack_info(directory: Path, files: list[Path]) -> PackInfo:
     # Without a pack.json, the digest of the content is the version.
     digest = sha256()
     for file in sorted(files):
-        digest.update(_read_bytes(file))
+        digest.update(read_bytes(file))
     licence = directory / "LICENSE"
     return PackInfo(
         name=directory.resolve().name,
