@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from anyio.from_thread import BlockingPortalProvider
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from greenroom.domains.environment import Environment
 from greenroom.domains.packs import DEFAULT_SPLIT
@@ -90,8 +90,6 @@ class EnvResetResponse(BaseModel):
 
 class EnvResponse(BaseModel):
     """The answer to a step."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     observation: str
     reward: float
