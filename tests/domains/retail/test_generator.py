@@ -34,7 +34,7 @@ from greenroom.domains.validation import validate_tasks
 from greenroom.domains.world import Record, World
 from greenroom.errors import InputError
 
-BUILTIN_DIGEST = "88e796451d7c8905291ba8c2eb8d1bbba77bd295ec4f01cfa174027251ae386b"
+BUILTIN_DIGEST = "1c78c021648af2a33141bfea955da1257aa5782e0e75bf016c2ddfded1db0066"
 
 WRITE_TOOLS = {
     "cancel_pending_order",
@@ -276,7 +276,7 @@ def test_a_pack_needs_a_sensible_number_of_tasks(tasks: int):
 
 
 def test_a_shop_that_runs_out_of_tasks_says_so(monkeypatch: pytest.MonkeyPatch, domain: Domain):
-    monkeypatch.setattr(scenarios, "KINDS", (Kind("cancel", ((1, (cancel_order,)),)),))
+    monkeypatch.setattr(scenarios, "KINDS", (Kind("cancel", ((1, (cancel_order,)),), "one wish"),))
     with pytest.raises(InputError, match=r"Seed 1 yields \d+ different tasks, not 90"):
         scenarios.draw_tasks(1, make_shop(1, 4), domain, 90)
 

@@ -24,10 +24,15 @@ class Kind:
 
     name: str
     pools: tuple[tuple[int, tuple[Builder, ...]], ...]
+    tag: str
 
 
-def _one(name: str, *builders: Builder) -> Kind:
-    return Kind(name, ((1, builders),))
+def _one(name: str, builder: Builder) -> Kind:
+    return Kind(name, ((1, (builder,)),), "one wish")
+
+
+def _fallback(name: str, builder: Builder) -> Kind:
+    return Kind(name, ((1, (builder,)),), "fallback")
 
 
 _SIMPLE: Final[tuple[Builder, ...]] = (
@@ -69,23 +74,27 @@ KINDS: Final[tuple[Kind, ...]] = (
     _one("exchange-difference", wishes.exchange_and_ask),
     _one("exchange-cheapest", wishes.exchange_for_extreme),
     _one("exchange-two", wishes.exchange_two_items),
-    _one("too-late", fallbacks.cancel_too_late),
-    _one("too-late-track", fallbacks.cancel_or_track),
-    _one("cancel-or-return", fallbacks.cancel_or_return),
-    _one("return-or-cancel", fallbacks.return_or_cancel),
-    _one("drop-item", fallbacks.drop_one_item),
-    _one("gift-card-low", fallbacks.gift_card_too_low),
-    _one("refund-elsewhere", fallbacks.refund_elsewhere),
-    _one("other-product", fallbacks.exchange_for_other_product),
-    _one("second-choice", fallbacks.second_choice),
-    _one("budget", fallbacks.exchange_within_budget),
-    _one("whichever", fallbacks.whichever_is_pending),
-    _one("handover", fallbacks.then_a_person),
-    Kind("questions", ((2, _ALL_ANSWERS),)),
-    Kind("question-and-wish", ((1, _LASTING_ANSWERS), (1, _SIMPLE))),
-    Kind("two-wishes", ((2, _SIMPLE),)),
-    Kind("two-wishes-move", ((1, _SIMPLE), (1, (questions.move_house,)))),
-    Kind("three-wishes", ((2, _SIMPLE), (1, (*_LASTING_ANSWERS, questions.move_house)))),
+    _fallback("too-late", fallbacks.cancel_too_late),
+    _fallback("too-late-track", fallbacks.cancel_or_track),
+    _fallback("cancel-or-return", fallbacks.cancel_or_return),
+    _fallback("return-or-cancel", fallbacks.return_or_cancel),
+    _fallback("drop-item", fallbacks.drop_one_item),
+    _fallback("gift-card-low", fallbacks.gift_card_too_low),
+    _fallback("refund-elsewhere", fallbacks.refund_elsewhere),
+    _fallback("other-product", fallbacks.exchange_for_other_product),
+    _fallback("second-choice", fallbacks.second_choice),
+    _fallback("budget", fallbacks.exchange_within_budget),
+    _fallback("whichever", fallbacks.whichever_is_pending),
+    _fallback("handover", fallbacks.then_a_person),
+    Kind("questions", ((2, _ALL_ANSWERS),), "questions"),
+    Kind("question-and-wish", ((1, _LASTING_ANSWERS), (1, _SIMPLE)), "several wishes"),
+    Kind("two-wishes", ((2, _SIMPLE),), "several wishes"),
+    Kind("two-wishes-move", ((1, _SIMPLE), (1, (questions.move_house,))), "several wishes"),
+    Kind(
+        "three-wishes",
+        ((2, _SIMPLE), (1, (*_LASTING_ANSWERS, questions.move_house))),
+        "several wishes",
+    ),
 )
 
 
@@ -106,6 +115,7 @@ def draw_task(rng: Random, shop: Shop, kind: Kind, number: int) -> Task | None:
         outputs=tuple(dict.fromkeys(output for wish in drawn for output in wish.outputs)),
         user_id=customer.user_id,
         id=f"{kind.name}-{number}",
+        tags=(kind.tag,),
     )
 
 
