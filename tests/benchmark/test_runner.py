@@ -20,6 +20,7 @@ from greenroom.domains.pack_writer import write_pack
 from greenroom.domains.retail.generator import builtin_pack, generate_retail
 from greenroom.domains.tasks import Action, respond
 from greenroom.errors import EpisodeOver, InputError
+from greenroom.models import ModelUnavailable
 from greenroom.store import EpisodeRecord, RunRecord, Store, open_store
 from greenroom.trials import cell_seed
 
@@ -93,28 +94,43 @@ async def test_names_are_made_up_in_order(store: Store) -> None:
 
 async def test_what_breaks_is_tried_again(store: Store) -> None:
     run, prepared = started(store, max_retries=2)
-    breaking = Breaking(2, ConnectionError("no answer"))
+    breaking = Breaking(2, ModelUnavailable("no answer"))
     strategy = breaking.strategy(prepared.strategy)
     await play_run(store, run, replace(prepared, strategy=strategy))
     assert {e.outcome for e in store.runs.results(run.id)} == {"success"}
     assert {e.attempts for e in store.runs.results(run.id)} == {3}
     attempts = store.runs.attempts(run.id)
     assert len(attempts) == 24
-    assert attempts[0].error == "ConnectionError: no answer"
+    assert attempts[0].error == "ModelUnavailable: no answer"
 
 
 async def test_what_stays_broken_has_no_reward_and_can_be_resumed(store: Store) -> None:
     run, prepared = started(store, max_retries=0)
-    breaking = Breaking(1, RuntimeError("the provider is down"))
+    breaking = Breaking(1, ModelUnavailable("the provider is down"))
     broken = replace(prepared, strategy=breaking.strategy(prepared.strategy))
     await play_run(store, run, broken)
     episodes = list(store.runs.results(run.id))
     assert {(e.outcome, e.reward, e.error) for e in episodes} == {
-        ("infrastructure_error", None, "RuntimeError: the provider is down")
+        ("infrastructure_error", None, "ModelUnavailable: the provider is down")
     }
     assert store.runs.find(run.name).status == "interrupted"
     await play_run(store, *reopen_run(store, run.name))
     assert {e.outcome for e in store.runs.results(run.id)} == {"success"}
+    assert store.runs.find(run.name).status == "complete"
+
+
+@pytest.mark.parametrize("max_retries", [0, 2])
+async def test_a_crash_of_the_agent_counts_and_is_not_played_again(
+    store: Store, max_retries: int
+) -> None:
+    run, prepared = started(store, max_retries=max_retries)
+    crashing = Breaking(1, KeyError("order_id"))
+    await play_run(store, run, replace(prepared, strategy=crashing.strategy(prepared.strategy)))
+    episodes = list(store.runs.results(run.id))
+    assert {(e.outcome, e.reward, e.error) for e in episodes} == {
+        ("crashed", 0.0, "KeyError: 'order_id'")
+    }
+    assert set(crashing.attempts.values()) == {1}
     assert store.runs.find(run.name).status == "complete"
 
 

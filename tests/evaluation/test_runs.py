@@ -24,6 +24,7 @@ from greenroom.evaluation.cells import RowCell
 from greenroom.models import BudgetExhausted
 from greenroom.store import ResultRecord, Store, open_store, this_process
 from greenroom.workflows import LocalTarget, Workflow, report_usage
+from greenroom.workflows.calls import WorkflowUnavailable
 from tests.evaluation.evaluating import QUESTIONS, chatting, completing, evaluated, scores
 
 pytestmark = pytest.mark.slow
@@ -172,7 +173,7 @@ class Moody:
             report_usage(prompt_tokens=10, completion_tokens=1, cost=0.5)
             if self.left.get(n, 0):
                 self.left[n] -= 1
-                raise ConnectionError("the line is dead")
+                raise WorkflowUnavailable("the line is dead")
             return "ok"
 
         self.workflow = moody
@@ -188,9 +189,7 @@ def test_a_call_without_an_answer_is_made_again(store: Store) -> None:
     assert Counter(moody.called)[1] == 3
     assert [result.attempts for result in found.results()] == [1, 3, 1, 1]
     attempts = store.evaluations.attempts(found.evaluation.id)
-    assert [(one.key[0], one.error) for one in attempts] == [
-        (1, "ConnectionError: the line is dead")
-    ] * 2
+    assert [(one.key[0], one.error) for one in attempts] == [(1, "the line is dead")] * 2
 
 
 def test_an_error_stays_an_error_and_is_never_a_zero(store: Store) -> None:
@@ -199,7 +198,7 @@ def test_an_error_stays_an_error_and_is_never_a_zero(store: Store) -> None:
     figures = found.figures
     assert (figures.errors, figures.with_result) == (1, 3)
     assert figures.evaluators[0].mean.value == 1.0
-    assert figures.common_errors == {"ConnectionError: the line is dead": 1}
+    assert figures.common_errors == {"the line is dead": 1}
     broken = list(found.results())[1]
     assert (broken.outcome, broken.scores, broken.attempts) == ("infrastructure_error", {}, 2)
     assert store.evaluations.find(found.name).status == "interrupted"

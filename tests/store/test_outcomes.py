@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from greenroom.errors import GreenroomError
+from greenroom.errors import GreenroomError, OutsideFault
 from greenroom.models import ContentFiltered, ContextWindowExceeded, ModelUnavailable
 from greenroom.store import NO_RESULT, OUTCOMES, Outcome, outcome_of
 
@@ -17,6 +17,24 @@ class NamesNonsense(GreenroomError):
 
 class Claims(Exception):
     outcome = "success"
+
+
+def caused_by(cause: Exception) -> Exception:
+    try:
+        raise ValueError("the agent's own words") from cause
+    except ValueError as error:
+        return error
+
+
+def within(problem: Exception) -> Exception:
+    """An error of the agent while it handles another."""
+    try:
+        try:
+            raise problem
+        except Exception:
+            raise ValueError("the agent's own words")  # noqa: B904
+    except ValueError as error:
+        return error
 
 
 def test_every_outcome_has_its_words() -> None:
@@ -34,12 +52,17 @@ def test_a_reward_decides_whatever_came_after_it() -> None:
         (ContextWindowExceeded("too long"), "context_window"),
         (ContentFiltered("no"), "content_filter"),
         (ModelUnavailable("gone"), NO_RESULT),
-        (RuntimeError("broken"), NO_RESULT),
-        (NamesNonsense("odd"), NO_RESULT),
-        (Claims("not one of ours"), NO_RESULT),
+        (OutsideFault("the user broke"), NO_RESULT),
+        (caused_by(ModelUnavailable("gone")), NO_RESULT),
+        (within(ModelUnavailable("gone")), NO_RESULT),
+        (ExceptionGroup("two tasks", [KeyError("a"), ModelUnavailable("gone")]), NO_RESULT),
+        (RuntimeError("broken"), "crashed"),
+        (caused_by(KeyError("name")), "crashed"),
+        (NamesNonsense("odd"), "crashed"),
+        (Claims("not one of ours"), "crashed"),
     ],
 )
-def test_an_exception_leaves_no_result_unless_it_names_an_outcome(
+def test_an_exception_is_a_crash_unless_something_else_is_behind_it(
     problem: Exception, outcome: str
 ) -> None:
     assert outcome_of(None, problem) == outcome

@@ -155,14 +155,18 @@ def outcome_of(
 
 
 def _outcome_named_by(problem: BaseException) -> Outcome | None:
-    """The outcome that an error names, or one of those that led to it."""
-    named: Outcome | None = getattr(problem, "outcome", None)
-    if isinstance(problem, GreenroomError) and named is not None:
-        return named
-    behind: list[BaseException | None] = [problem.__cause__]
-    if not problem.__suppress_context__:
-        behind.append(problem.__context__)
-    if isinstance(problem, BaseExceptionGroup):
-        behind += cast("BaseExceptionGroup[BaseException]", problem).exceptions
-    found = (_outcome_named_by(one) for one in behind if one is not None)
-    return next((outcome for outcome in found if outcome is not None), None)
+    """The outcome that an error of ours names: this one, or one of those that led to it."""
+    pending: list[BaseException | None] = [problem]
+    seen: set[int] = set()
+    while pending:
+        error = pending.pop(0)
+        if error is None or id(error) in seen:
+            continue
+        seen.add(id(error))
+        named: Outcome | None = getattr(error, "outcome", None)
+        if isinstance(error, GreenroomError) and named in OUTCOMES:
+            return named
+        pending += [error.__cause__, None if error.__suppress_context__ else error.__context__]
+        if isinstance(error, BaseExceptionGroup):
+            pending += cast("BaseExceptionGroup[BaseException]", error).exceptions
+    return None
