@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom import chat_workflow, workflow
-from greenroom.workflows.serve.exchange import MAX_LEVELS, NotUnderstood, decode, encode
+from greenroom.workflows.serve.exchange import MAX_LEVELS, Refusal, decode, encode
 from greenroom.workflows.serve.headers import trace_of
 from tests.workflows.serving import HELLO, Server, serving, told
 
@@ -233,7 +233,7 @@ def test_depth_is_limited_exactly(levels: int) -> None:
     if levels <= MAX_LEVELS:
         assert encode(decode(body)) == body
     else:
-        with pytest.raises(NotUnderstood, match="nested more than 200 levels"):
+        with pytest.raises(Refusal, match="nested more than 200 levels"):
             decode(body)
 
 

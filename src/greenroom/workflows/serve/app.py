@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import anyio
@@ -14,7 +15,7 @@ from starlette.routing import Route
 from greenroom._version import __version__
 from greenroom.errors import InputError
 from greenroom.workflows.declare.workflow import Workflow
-from greenroom.workflows.serve.agenta_routes import Inspect, Invoke, Run
+from greenroom.workflows.serve.agenta_routes import inspect, invoke, run
 from greenroom.workflows.serve.exchange import Exchange
 from greenroom.workflows.serve.headers import CallIds
 from greenroom.workflows.serve.limits import (
@@ -24,9 +25,9 @@ from greenroom.workflows.serve.limits import (
     AdmissionMiddleware,
     Slots,
 )
-from greenroom.workflows.serve.openai_routes import ChatCompletions, ListModels, openai_shape
+from greenroom.workflows.serve.openai_routes import complete_chat, list_models, openai_shape
 from greenroom.workflows.serve.openapi import Mounted, document
-from greenroom.workflows.serve.runner import CallRunner, Endpoint
+from greenroom.workflows.serve.runner import CallRunner, RouteApp
 
 _TAKEN = frozenset({"inspect", "invoke", "run", "test", "health", "v1", "openapi.json"})
 _ANSWER_HEADERS = [name.decode() for name, _ in CallIds("", "", "").headers]
@@ -119,25 +120,24 @@ def _mounted(workflows: Sequence[Workflow]) -> list[Mounted]:
 
 
 def _routes(prefix: str, runner: CallRunner) -> list[Route]:
-    run = Run(runner)
     return [
-        _route(f"{prefix}/invoke", Invoke(runner), "POST"),
-        _route(f"{prefix}/inspect", Inspect(runner), "GET", "POST"),
-        _route(f"{prefix}/run", run, "POST"),
-        _route(f"{prefix}/test", run, "POST"),
+        _route(f"{prefix}/invoke", partial(invoke, runner), "POST"),
+        _route(f"{prefix}/inspect", partial(inspect, runner), "GET", "POST"),
+        _route(f"{prefix}/run", partial(run, runner), "POST"),
+        _route(f"{prefix}/test", partial(run, runner), "POST"),
     ]
 
 
 def _openai_routes(prefix: str, runners: dict[str, CallRunner], max_body: int) -> list[Route]:
-    completions = Endpoint(ChatCompletions(runners, max_body), shape=openai_shape)
+    completions = RouteApp(partial(complete_chat, runners, max_body), openai_shape)
     return [
         Route(f"{prefix}/v1/chat/completions", completions, methods=["POST"]),
-        _route(f"{prefix}/v1/models", ListModels(runners), "GET"),
+        _route(f"{prefix}/v1/models", partial(list_models, runners), "GET"),
     ]
 
 
 def _route(path: str, handle: Any, *methods: str) -> Route:
-    return Route(path, Endpoint(handle), methods=methods)
+    return Route(path, RouteApp(handle), methods=methods)
 
 
 async def _health(exchange: Exchange) -> None:

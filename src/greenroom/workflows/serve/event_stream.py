@@ -25,9 +25,11 @@ Written = tuple[str, dict[str, Any]]
 class EventWriter:
     """Writes a streamed answer as Agenta's events."""
 
-    def __init__(self, form: Literal["sse", "ndjson"], ids: CallIds) -> None:
-        self.content_type = b"text/event-stream" if form == "sse" else b"application/x-ndjson"
-        self._frame = sse if form == "sse" else _line
+    _prefix = "msg"  # of the messages' ids
+
+    def __init__(self, ids: CallIds, wanted: Literal["sse", "ndjson"] = "sse") -> None:
+        self.content_type = b"text/event-stream" if wanted == "sse" else b"application/x-ndjson"
+        self._frame = sse if wanted == "sse" else _line
         self._ids = {"session_id": ids.session_id, "trace_id": ids.trace_id}
         self._messages = 0
         self._open = False
@@ -46,6 +48,7 @@ class EventWriter:
         return self._framed(written)
 
     def _framed(self, written: list[Written]) -> bytes:
+        """The events on the wire."""
         return b"".join(self._frame({"type": kind, "data": data}) for kind, data in written)
 
     def _events(self, event: Event) -> Iterator[Written]:
@@ -102,7 +105,7 @@ class EventWriter:
 
     @property
     def _id(self) -> str:
-        return f"msg-{self._messages}"
+        return f"{self._prefix}-{self._messages}"
 
 
 def _line(value: Any) -> bytes:

@@ -58,12 +58,12 @@ class Admission:
             )
 
 
+@dataclass
 class Slots:
     """Counts running calls up to a limit."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.taken = 0
+    limit: int
+    taken: int = 0
 
     @contextmanager
     def one(self) -> Generator[None]:

@@ -26,15 +26,15 @@ _SHARED: tuple[Any, ...] = (
     Message,
     bodies.BodyProblems,
     bodies.ChatCompletion,
-    bodies.Failure,
+    bodies.FailedCall,
     bodies.Flags,
     bodies.Health,
     bodies.Inspection,
-    bodies.LegacyFailure,
+    bodies.LegacyFailedCall,
     bodies.Models,
     bodies.NotAcceptable,
     bodies.OpenAIError,
-    bodies.Refused,
+    bodies.RefusedRequest,
 )
 _JSON = "application/json"
 _SSE = "text/event-stream"
@@ -270,7 +270,7 @@ def _paths(mounted: Mounted, schemas: BodySchemas) -> dict[str, Any]:
             schemas.legacy_answer(),
             _CALL_ERRORS,
             body=_body(schemas.legacy()),
-            failure=_reference(bodies.LegacyFailure),
+            failure=_reference(bodies.LegacyFailedCall),
         )
 
     empty = _body({"type": "object"}) | {"required": False}
@@ -290,7 +290,7 @@ def _invoke(workflow: Workflow, prefix: str, schemas: BodySchemas) -> dict[str, 
         {"anyOf": [schemas.answer(), schemas.outputs]},
         ("406", *_CALL_ERRORS),
         body=_body({"anyOf": [schemas.envelope(), schemas.plain()]}),
-        failure=_reference(bodies.Failure),
+        failure=_reference(bodies.FailedCall),
     )
     found["responses"]["200"]["content"] |= {
         _SSE: {"example": f"data: {_EVENT}\n\n"},
@@ -368,12 +368,12 @@ def _described(description: str, schema: Schema) -> dict[str, Any]:
 
 _CALL_ERRORS = ("401", "403", "413", "422", "503")
 _ERRORS: dict[str, dict[str, Any]] = {
-    "401": _described("The token is missing or wrong.", _reference(bodies.Refused)),
-    "403": _described("Pages of this origin may not call.", _reference(bodies.Refused)),
+    "401": _described("The token is missing or wrong.", _reference(bodies.RefusedRequest)),
+    "403": _described("Pages of this origin may not call.", _reference(bodies.RefusedRequest)),
     "406": _described("No form of the answer is acceptable.", _reference(bodies.NotAcceptable)),
-    "413": _described("The body is too large.", _reference(bodies.Refused)),
+    "413": _described("The body is too large.", _reference(bodies.RefusedRequest)),
     "422": _described("The body is not valid.", _reference(bodies.BodyProblems)),
-    "503": _described("Too many calls are running.", _reference(bodies.Refused)),
+    "503": _described("Too many calls are running.", _reference(bodies.RefusedRequest)),
 }
 _OPENAI_ERRORS = {
     "400": "The body is not valid.",
