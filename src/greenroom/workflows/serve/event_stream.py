@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
-import orjson
-
 from greenroom.messages import text_of
-from greenroom.util.json_values import as_dict, as_list
-from greenroom.workflows.calls import Answer, CallError, Event
+from greenroom.util.json_values import as_dict
+from greenroom.workflows.calls import Answer, CallError, Event, called_tools
 from greenroom.workflows.serve.exchange import encode, sse
 from greenroom.workflows.serve.headers import CallIds
 from greenroom.workflows.serve.runner import error_text
@@ -110,28 +108,3 @@ class EventWriter:
 
 def _line(value: Any) -> bytes:
     return encode(value) + b"\n"
-
-
-def tool_calls_of(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """The well-formed tool calls of a message."""
-    calls = map(as_dict, as_list(message.get("tool_calls")))
-    return [one for one in calls if isinstance(one.get("function"), dict)]
-
-
-def called_tools(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """The tool calls of a message as events: id, name and input."""
-    return [
-        {
-            "id": call.get("id"),
-            "name": call["function"].get("name"),
-            "input": _arguments(call["function"].get("arguments")),
-        }
-        for call in tool_calls_of(message)
-    ]
-
-
-def _arguments(text: Any) -> Any:
-    try:
-        return orjson.loads(text) if isinstance(text, str) and text else text or {}
-    except orjson.JSONDecodeError:
-        return text

@@ -8,7 +8,7 @@ from typing import Literal
 from uuid import uuid4
 
 from greenroom.messages import messages_of, text_of
-from greenroom.workflows.calls import Answer, CallError, Event, InvalidCall
+from greenroom.workflows.calls import Answer, CallError, Event, InvalidCall, tool_calls_of
 from greenroom.workflows.serve.bodies import (
     BodyProblem,
     CompletionBody,
@@ -17,7 +17,6 @@ from greenroom.workflows.serve.bodies import (
     OpenAIError,
     read_body,
 )
-from greenroom.workflows.serve.event_stream import tool_calls_of
 from greenroom.workflows.serve.exchange import DONE, Exchange, Refusal, invalid_body, sse
 from greenroom.workflows.serve.headers import call_ids
 from greenroom.workflows.serve.runner import CallRunner, error_status, error_text
