@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
@@ -124,24 +124,22 @@ class WorkflowClient:
                     return
         raise self._connection.error_of(status, content)
 
-    @asynccontextmanager
-    async def _posted(
+    def _posted(
         self, wire: Wire, call: Call, streamed: bool
-    ) -> AsyncGenerator[ClientResponse]:
+    ) -> AbstractAsyncContextManager[ClientResponse]:
         if call.session_id is not None and not _SESSION.fullmatch(call.session_id):
             raise InputError(
                 f"A session id has 1 to 256 printable ASCII characters and no spaces, unlike "
                 f"{call.session_id!r}."
             )
         headers = {"x-ag-session-id": call.session_id, "traceparent": call.traceparent}
-        async with self._connection.open(
+        return self._connection.open(
             "POST",
             wire.url,
             wire.body(call, streamed=streamed),
             headers={name: value for name, value in headers.items() if value},
             streamed=streamed,
-        ) as response:
-            yield response
+        )
 
     def _other_wire(self, status: int, content: bytes) -> Wire | None:
         """The plain format, if the server refused an envelope before running anything."""
@@ -175,14 +173,8 @@ class WorkflowClient:
         try:
             yield
         except CallError as error:
-            failure = type(error)(
-                f"{self._profile.address} gave no answer: {error}",
-                status=error.status,
-                kind=error.kind,
-            )
-        else:
-            return
-        raise failure
+            text = f"{self._profile.address} gave no answer: {error}"
+            raise type(error)(text, status=error.status, kind=error.kind) from None
 
 
 def wire_for(profile: Profile) -> Wire:

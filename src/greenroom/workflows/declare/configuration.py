@@ -67,8 +67,14 @@ def read_parameters(declared: Parameters | None, hinted: type[BaseModel] | None)
     if isinstance(declared, type):
         return _of_model(declared)
     defaults: dict[str, Any] = json_value(declared)
-    if hinted is not None:
-        _check_defaults(hinted, defaults)
+    if hinted is None:
+        return Configuration(defaults)
+    try:
+        hinted.model_validate(defaults)
+    except ValidationError as error:
+        problem = InvalidCall.of(error, "parameters").problems[0]
+        text = f"The default parameters do not fit {hinted.__name__}: {problem}."
+        raise InputError(text) from error
     return Configuration(defaults, hinted)
 
 
@@ -84,16 +90,6 @@ def _of_model(model: type[BaseModel]) -> Configuration:
             if not one.is_required()
         }
         return Configuration(known, model)
-
-
-def _check_defaults(model: type[BaseModel], defaults: dict[str, Any]) -> None:
-    try:
-        model.model_validate(defaults)
-    except ValidationError as error:
-        problem = InvalidCall.of(error, "parameters").problems[0]
-        raise InputError(
-            f"The default parameters do not fit {model.__name__}: {problem}."
-        ) from error
 
 
 _TYPES: dict[type, str] = {

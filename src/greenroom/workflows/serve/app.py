@@ -21,7 +21,6 @@ from greenroom.workflows.serve.headers import CallIds
 from greenroom.workflows.serve.limits import (
     MAX_BODY,
     MAX_CONCURRENT_CALLS,
-    Admission,
     AdmissionMiddleware,
     Slots,
 )
@@ -71,7 +70,6 @@ def create_app(
     runners = {
         one: CallRunner(one, max_body=max_body, slots=slots, threads=threads) for one in workflows
     }
-    admission = Admission(token=token, origins=tuple(cors_origins))
     app = WorkflowApp(
         mounted,
         secured=token is not None,
@@ -81,18 +79,19 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        middleware=[*_cors(admission), Middleware(AdmissionMiddleware, admission=admission)],
+        middleware=[
+            *_cors(cors_origins),
+            Middleware(AdmissionMiddleware, token=token, origins=cors_origins),
+        ],
     )
+    chat = {one.slug: runners[one] for one in workflows if one.is_chat}
     routes: list[Route] = []
     for one in mounted:
-        routes += _routes(one.prefix, runners[one.workflow])
-    chat = {one.slug: runners[one] for one in workflows if one.is_chat}
-    routes += _openai_routes("", chat, max_body)
-    for one in mounted:
-        if one.prefix and one.workflow.is_chat:
-            slug = one.workflow.slug
-            routes += _openai_routes(one.prefix, {slug: chat[slug]}, max_body)
-    routes.append(_route("/health", _health, "GET"))
+        runner, slug = runners[one.workflow], one.workflow.slug
+        routes += _routes(one.prefix, runner)
+        if one.prefix and slug in chat:
+            routes += _openai_routes(one.prefix, {slug: runner}, max_body)
+    routes += [*_openai_routes("", chat, max_body), _route("/health", _health, "GET")]
     app.router.routes[:0] = routes
     return app
 
@@ -144,13 +143,13 @@ async def _health(exchange: Exchange) -> None:
     await exchange.answer(200, {"status": "ok"})
 
 
-def _cors(admission: Admission) -> list[Middleware]:
-    if not admission.origins:
+def _cors(origins: Sequence[str]) -> list[Middleware]:
+    if not origins:
         return []
     return [
         Middleware(
             CORSMiddleware,
-            allow_origins=list(admission.origins),
+            allow_origins=list(origins),
             allow_methods=["GET", "POST"],
             allow_headers=["*"],
             expose_headers=_ANSWER_HEADERS,
