@@ -13,10 +13,9 @@ from urllib.parse import urlsplit
 from greenroom._version import __version__
 from greenroom.errors import InputError
 from greenroom.models.faults import OVERLOADED, excerpt
-from greenroom.models.payloads import encoded
 from greenroom.models.retries import RetryPolicy
 from greenroom.util.hosts import TOKEN_VARIABLE, is_loopback
-from greenroom.util.json_values import as_dict, as_list, decoded
+from greenroom.util.json_values import as_dict, as_list, decoded, encoded
 from greenroom.workflows.calls import CallError, WorkflowUnavailable
 
 if TYPE_CHECKING:

@@ -16,15 +16,13 @@ any JSON values, which become a list.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 from greenroom.messages import is_message, text_of
 from greenroom.util.json_values import as_dict
 from greenroom.workflows.calls import SERVER_ERROR, CallError, Event
 from greenroom.workflows.declare.outputs import PIECE_LINE, json_value
-from greenroom.workflows.usage import ReportedUsage
-
-_Number = TypeVar("_Number", int, float)
+from greenroom.workflows.usage import ReportedUsage, read_usage
 
 
 class Pieces:
@@ -53,7 +51,8 @@ class Pieces:
                 data = {name: item for name, item in fields.items() if name != "type"}
                 return [*self.end(), Event(kind=kind, data=data)]
             case "usage":
-                return [_counted(self._usage, fields)]
+                self._usage.add(read_usage(fields))
+                return [Event(kind="usage", data=self._usage.to_json())]
             case _:
                 raise CallError(
                     f"The chat workflow '{self._name}' yielded a {type(piece).__name__}, and "
@@ -87,16 +86,3 @@ class Pieces:
     def _whole(self, value: Any) -> Event:
         self._kept.append(value)
         return Event(kind="message", data=value)
-
-
-def _counted(usage: ReportedUsage, value: dict[str, Any]) -> Event:
-    usage.add(
-        prompt_tokens=_number(value.get("prompt_tokens"), int),
-        completion_tokens=_number(value.get("completion_tokens"), int),
-        cost=_number(value.get("cost"), float),
-    )
-    return Event(kind="usage", data=usage.to_json())
-
-
-def _number(value: Any, kind: type[_Number]) -> _Number | None:
-    return kind(value) if isinstance(value, (int, float)) else None

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from greenroom.messages import text_of
-from greenroom.util.json_values import as_dict
+from greenroom.util.json_values import as_dict, encoded
 from greenroom.workflows.calls import Answer, CallError, Event, called_tools
-from greenroom.workflows.serve.exchange import encode, sse
+from greenroom.workflows.serve.exchange import sse
 from greenroom.workflows.serve.headers import CallIds
 from greenroom.workflows.serve.runner import error_text
 from greenroom.workflows.usage import agenta_usage
@@ -107,4 +107,4 @@ class EventWriter:
 
 
 def _line(value: Any) -> bytes:
-    return encode(value) + b"\n"
+    return encoded(value) + b"\n"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
+from starlette.types import Receive, Scope, Send
 
-from greenroom.util.json_values import as_dict, as_list
+from greenroom.util.json_values import as_dict, as_list, encoded
 from greenroom.workflows.calls import UNPROCESSABLE, Problem
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 
 JSON = b"application/json"
@@ -83,7 +80,7 @@ class Exchange:
 
     async def answer(self, status: int, value: Any, headers: Headers | None = None) -> None:
         """Send JSON as the whole answer."""
-        body = encode(value)
+        body = encoded(value)
         self.started = True
         length = (b"content-length", b"%d" % len(body))
         sent = [(b"content-type", JSON), length, *(headers or ())]
@@ -133,22 +130,13 @@ def decode(body: bytes) -> Any:
     return value
 
 
-def encode(value: Any) -> bytes:
-    """Plain JSON types as JSON text."""
-    try:
-        return orjson.dumps(value)
-    except TypeError:
-        # The standard library also writes lone surrogates, huge numbers and deep nesting.
-        return json.dumps(value, separators=(",", ":")).encode()
-
-
 DONE = b"data: [DONE]\n\n"
 """The last server-sent event of OpenAI's and of Vercel's streams."""
 
 
 def sse(value: Any) -> bytes:
     """JSON as a server-sent event."""
-    return b"data: " + encode(value) + b"\n\n"
+    return b"data: " + encoded(value) + b"\n\n"
 
 
 def _is_deep(value: Any) -> bool:

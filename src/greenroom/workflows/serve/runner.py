@@ -11,20 +11,13 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import anyio
+from starlette.types import Receive, Scope, Send
 
 from greenroom.errors import redacted
 from greenroom.workflows.call.local import LocalTarget
 from greenroom.workflows.calls import SERVER_ERROR, Answer, Call, CallError, Event
 from greenroom.workflows.declare.workflow import Workflow
-from greenroom.workflows.serve.exchange import (
-    ClientDisconnected,
-    Exchange,
-    Headers,
-    Receive,
-    Refusal,
-    Scope,
-    Send,
-)
+from greenroom.workflows.serve.exchange import ClientDisconnected, Exchange, Headers, Refusal
 from greenroom.workflows.serve.limits import Slots
 
 Result = TypeVar("Result")

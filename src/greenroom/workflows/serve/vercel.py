@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
-from greenroom.util.json_values import as_dict, as_list
+from greenroom.util.json_values import as_dict, as_list, encoded
 from greenroom.workflows.serve.event_stream import EventWriter, Written
-from greenroom.workflows.serve.exchange import DONE, Headers, encode, sse
+from greenroom.workflows.serve.exchange import DONE, Headers, sse
 from greenroom.workflows.serve.headers import MESSAGES_FORMAT, VERCEL, CallIds
 
 VERCEL_HEADERS: Headers = [
@@ -151,12 +151,12 @@ def _tool_name(part: Part) -> str | None:
 
 
 def _tool_call(part: Part) -> Part:
-    arguments = encode(part.get("input")).decode()
+    arguments = encoded(part.get("input")).decode()
     function = {"name": _tool_name(part), "arguments": arguments}
     return {"id": str(part.get("toolCallId")), "type": "function", "function": function}
 
 
 def _tool_message(part: Part) -> Part:
     output: Any = part.get("errorText", part.get("output"))
-    text = output if isinstance(output, str) else encode(output).decode()
+    text = output if isinstance(output, str) else encoded(output).decode()
     return {"role": "tool", "tool_call_id": str(part.get("toolCallId")), "content": text}
