@@ -23,9 +23,8 @@ from greenroom.workflows.usage import report_usage
 if TYPE_CHECKING:
     from greenroom.workflows.call.client import WorkflowClient
     from greenroom.workflows.call.discovery import discover
-    from greenroom.workflows.call.loading import load_workflows
     from greenroom.workflows.call.local import LocalTarget
-    from greenroom.workflows.call.opening import call_workflow, open_target
+    from greenroom.workflows.call.opening import call_workflow, load_workflows, open_target
 
 if not TYPE_CHECKING:
     # Declaring a workflow does not load the clients, nor a local call theirs.
@@ -33,9 +32,8 @@ if not TYPE_CHECKING:
         f"{__name__}.call",
         client="WorkflowClient",
         discovery="discover",
-        loading="load_workflows",
         local="LocalTarget",
-        opening="call_workflow open_target",
+        opening="call_workflow load_workflows open_target",
     )
 
 __all__ = [

@@ -23,6 +23,9 @@ IS_CHAT = "is_chat"
 MESSAGES = "messages"
 """The input that holds the message history."""
 
+SESSION_PATTERN = r"^[!-~]{1,256}$"
+SESSION_TEXT = "A session id has 1 to 256 printable ASCII characters, and no spaces."
+
 SERVER_ERROR = 500
 UNPROCESSABLE = 422
 

@@ -1,1 +1,5 @@
-"""Finding and calling workflows: discovery, targets, clients, chat sessions."""
+"""Finding and calling workflows; `greenroom.workflows` has the public names."""
+
+from __future__ import annotations
+
+__all__: list[str] = []

@@ -22,7 +22,6 @@ from greenroom.workflows.calls import (
     CallError,
     Event,
     InvalidCall,
-    Profile,
 )
 from greenroom.workflows.declare.arguments import check_messages
 from greenroom.workflows.declare.outputs import NotJson, check_messages_returned, json_value
@@ -43,12 +42,8 @@ class LocalTarget:
         self, workflow: Workflow, *, address: str = "", threads: anyio.CapacityLimiter | None = None
     ) -> None:
         self.workflow = workflow
-        self._profile = workflow.profile(address)
+        self.profile = workflow.profile(address)
         self._threads = threads
-
-    @property
-    def profile(self) -> Profile:
-        return self._profile
 
     async def call(self, call: Call) -> Answer:
         if self.workflow.streams:

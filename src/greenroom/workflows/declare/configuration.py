@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from greenroom.errors import InputError
 from greenroom.workflows.calls import InvalidCall
@@ -92,16 +92,5 @@ def _of_model(model: type[BaseModel]) -> Configuration:
         return Configuration(known, model)
 
 
-_TYPES: dict[type, str] = {
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    str: "string",
-    list: "array",
-    dict: "object",
-}
-
-
 def _schema_of(value: Any) -> dict[str, Any]:
-    kind = _TYPES.get(cast("type[Any]", type(value)))
-    return {"type": kind} if kind else {}
+    return {} if value is None else TypeAdapter(cast("type[Any]", type(value))).json_schema()

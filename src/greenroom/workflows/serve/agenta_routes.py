@@ -9,21 +9,7 @@ from dataclasses import replace
 
 from greenroom.workflows.calls import Answer, CallError, InvalidCall
 from greenroom.workflows.declare.workflow import Workflow
-from greenroom.workflows.serve.bodies import (
-    AnswerEnvelope,
-    AnswerIds,
-    FailedCall,
-    Inspection,
-    Json,
-    LegacyAnswer,
-    LegacyBody,
-    LegacyFailedCall,
-    PlainBody,
-    Status,
-    read_body,
-    read_invocation,
-    wants_stream,
-)
+from greenroom.workflows.serve import bodies
 from greenroom.workflows.serve.event_stream import EventWriter
 from greenroom.workflows.serve.exchange import JSON, Exchange, Refusal, invalid_body
 from greenroom.workflows.serve.headers import (
@@ -41,11 +27,11 @@ LEGACY_VERSION = "3.0"
 """The version in the answers of `/run` and `/test`."""
 
 
-def inspection(workflow: Workflow) -> Inspection:
+def inspection(workflow: Workflow) -> bodies.Inspection:
     """The answer of `/inspect`; flags are where Agenta's RFC and where its SDK have them."""
     schemas = workflow.schemas
-    request: Json = {"version": WIRE_VERSION, "data": {"revision": {}}}
-    answer: Inspection = {
+    request: bodies.Json = {"version": WIRE_VERSION, "data": {"revision": {}}}
+    answer: bodies.Inspection = {
         "version": WIRE_VERSION,
         "revision": {
             "name": workflow.name,
@@ -78,8 +64,11 @@ async def inspect(runner: CallRunner, exchange: Exchange) -> None:
 
 async def invoke(runner: CallRunner, exchange: Exchange) -> None:
     """`/invoke`: call the workflow."""
-    body = read_invocation(await exchange.json(runner.max_body))
-    wanted, vercel = wanted_format(exchange, stream=wants_stream(body)), wants_vercel(exchange)
+    body = bodies.read_invocation(await exchange.json(runner.max_body))
+    wanted, vercel = (
+        wanted_format(exchange, stream=bodies.wants_stream(body)),
+        wants_vercel(exchange),
+    )
     ids = call_ids(exchange, body.session_id)
     call = body.call(ids)
     if vercel:
@@ -90,7 +79,7 @@ async def invoke(runner: CallRunner, exchange: Exchange) -> None:
     try:
         if wanted == "json":
             answer = await runner.answer(exchange, call)
-            is_plain = isinstance(body, PlainBody)
+            is_plain = isinstance(body, bodies.PlainBody)
             await exchange.answer(
                 200, answer.outputs if is_plain else _envelope(answer, ids), ids.headers
             )
@@ -107,17 +96,19 @@ async def invoke(runner: CallRunner, exchange: Exchange) -> None:
 
 async def run(runner: CallRunner, exchange: Exchange) -> None:
     """`/run` and `/test`, which differ only in Agenta's own servers: call the workflow."""
-    body = read_body(LegacyBody, await exchange.json(runner.max_body))
+    body = bodies.read_body(bodies.LegacyBody, await exchange.json(runner.max_body))
     ids = call_ids(exchange, body.session_id)
     try:
         answer = await runner.answer(exchange, body.call(ids))
     except InvalidCall as error:
         raise invalid_body(error.problems) from error
     except CallError as error:
-        failed: LegacyFailedCall = {"detail": {"message": error_text(error), "type": error.kind}}
+        failed: bodies.LegacyFailedCall = {
+            "detail": {"message": error_text(error), "type": error.kind}
+        }
         raise Refusal(error_status(error), failed, ids.headers) from error
     is_text = isinstance(answer.outputs, str)
-    told: LegacyAnswer = {
+    told: bodies.LegacyAnswer = {
         "version": LEGACY_VERSION,
         "data": answer.outputs,
         "content_type": "text/plain" if is_text else "application/json",
@@ -129,7 +120,7 @@ async def run(runner: CallRunner, exchange: Exchange) -> None:
     await exchange.answer(200, told, ids.headers)
 
 
-def _ids(ids: CallIds) -> AnswerIds:
+def _ids(ids: CallIds) -> bodies.AnswerIds:
     return {
         "session_id": ids.session_id,
         "span_id": ids.span_id,
@@ -138,8 +129,8 @@ def _ids(ids: CallIds) -> AnswerIds:
     }
 
 
-def _envelope(answer: Answer, ids: CallIds) -> AnswerEnvelope:
-    envelope: AnswerEnvelope = {
+def _envelope(answer: Answer, ids: CallIds) -> bodies.AnswerEnvelope:
+    envelope: bodies.AnswerEnvelope = {
         **_ids(ids),
         "status": {"code": 200, "message": "Success"},
         "data": {"outputs": answer.outputs},
@@ -151,6 +142,6 @@ def _envelope(answer: Answer, ids: CallIds) -> AnswerEnvelope:
 
 def _failed(error: CallError, ids: CallIds) -> Refusal:
     status = error_status(error)
-    told: Status = {"code": status, "message": error_text(error), "type": error.kind}
-    body: FailedCall = {**_ids(ids), "status": told}
+    told: bodies.Status = {"code": status, "message": error_text(error), "type": error.kind}
+    body: bodies.FailedCall = {**_ids(ids), "status": told}
     return Refusal(status, body, ids.headers)

@@ -13,9 +13,16 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 from typing_extensions import TypedDict
 
 from greenroom.messages import Message
-from greenroom.workflows.calls import MESSAGES, Call, InvalidCall, Problem
+from greenroom.workflows.calls import (
+    MESSAGES,
+    SESSION_PATTERN,
+    SESSION_TEXT,
+    Call,
+    InvalidCall,
+    Problem,
+)
 from greenroom.workflows.serve.exchange import invalid_body
-from greenroom.workflows.serve.headers import SESSION_PATTERN, SESSION_TEXT, CallIds
+from greenroom.workflows.serve.headers import CallIds
 
 Json = dict[str, Any]
 Model = TypeVar("Model", bound=BaseModel)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Literal
 
-from greenroom.workflows.calls import Problem
+from greenroom.workflows.calls import SESSION_PATTERN, SESSION_TEXT, Problem
 from greenroom.workflows.serve.exchange import Exchange, Headers, Refusal, invalid_body
 
 AnswerFormat = Literal["json", "sse", "ndjson"]
@@ -26,9 +27,6 @@ WIRE_VERSION = "2025.07.14"
 
 VERCEL = b"vercel"
 MESSAGES_FORMAT = b"x-ag-messages-format"
-
-SESSION_PATTERN = r"^[!-~]{1,256}$"
-SESSION_TEXT = "A session id has 1 to 256 printable ASCII characters, and no spaces."
 
 _SESSION = re.compile(SESSION_PATTERN)
 _TRACEPARENT = re.compile(rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
@@ -134,7 +132,7 @@ def _accepted(header: bytes) -> tuple[AnswerFormat, ...]:
     found: dict[AnswerFormat, None] = {}
     for weight, kind in ranges:
         for content_type, form in CONTENT_TYPES.items():
-            if weight > 0 and content_type not in refused and _covers(kind, content_type):
+            if weight > 0 and content_type not in refused and fnmatchcase(content_type, kind):
                 found.setdefault(form)
     return tuple(found)
 
@@ -145,9 +143,3 @@ def _weight(settings: list[str]) -> float:
         return float(given)
     except ValueError:
         return 0.0
-
-
-def _covers(kind: str, content_type: str) -> bool:
-    if kind == "*/*" or kind == content_type:
-        return True
-    return kind.endswith("/*") and content_type.startswith(kind[:-1])

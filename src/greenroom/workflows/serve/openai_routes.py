@@ -9,14 +9,8 @@ from uuid import uuid4
 
 from greenroom.messages import messages_of, text_of
 from greenroom.workflows.calls import Answer, CallError, Event, InvalidCall, tool_calls_of
-from greenroom.workflows.serve.bodies import (
-    BodyProblem,
-    CompletionBody,
-    Json,
-    Models,
-    OpenAIError,
-    read_body,
-)
+from greenroom.workflows.serve import bodies
+from greenroom.workflows.serve.bodies import Json
 from greenroom.workflows.serve.exchange import DONE, Exchange, Refusal, invalid_body, sse
 from greenroom.workflows.serve.headers import call_ids
 from greenroom.workflows.serve.runner import CallRunner, error_status, error_text
@@ -27,7 +21,7 @@ _BETWEEN_MESSAGES = "\n\n"
 
 async def list_models(runners: Mapping[str, CallRunner], exchange: Exchange) -> None:
     """`/v1/models`: the chat workflows by their names in addresses."""
-    listed: Models = {
+    listed: bodies.Models = {
         "object": "list",
         "data": [
             {"id": slug, "object": "model", "created": 0, "owned_by": "greenroom"}
@@ -41,7 +35,7 @@ async def complete_chat(
     runners: Mapping[str, CallRunner], max_body: int, exchange: Exchange
 ) -> None:
     """`/v1/chat/completions`: call the chat workflow that the body names as its model."""
-    body = read_body(CompletionBody, await exchange.json(max_body))
+    body = bodies.read_body(bodies.CompletionBody, await exchange.json(max_body))
     runner = _chosen(runners, body.model)
     ids = call_ids(exchange, body.session_id)
     call = body.call(ids)
@@ -161,7 +155,7 @@ def openai_shape(refusal: Refusal) -> Refusal:
     """A refusal as OpenAI's clients read it."""
     if "error" in refusal.body:
         return refusal
-    detail: str | list[BodyProblem] = refusal.body["detail"]
+    detail: str | list[bodies.BodyProblem] = refusal.body["detail"]
     if isinstance(detail, list):
         detail = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in detail)
     status = 400 if refusal.status == 422 else refusal.status
@@ -173,5 +167,5 @@ def _finish_reason(message: Json) -> Literal["stop", "tool_calls"]:
     return "tool_calls" if message.get("tool_calls") else "stop"
 
 
-def _error(message: str, kind: str, code: str | None = None) -> OpenAIError:
+def _error(message: str, kind: str, code: str | None = None) -> bodies.OpenAIError:
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}

@@ -240,10 +240,8 @@ def _with_messages(inputs: Schema) -> Schema:
 def _without_messages(inputs: Schema) -> Schema:
     properties = _without(MESSAGES, as_dict(inputs.get("properties")))
     required = [name for name in inputs.get("required", ()) if name != MESSAGES]
-    rest = {k: v for k, v in inputs.items() if k not in ("properties", "required")}
-    if properties:
-        rest["properties"] = properties
-    return rest | {"required": required} if required else rest
+    rest = inputs | {"properties": properties, "required": required}
+    return {name: value for name, value in rest.items() if value not in ({}, [])}
 
 
 # Operations -------------------------------------------------------------------------------------
