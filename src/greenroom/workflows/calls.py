@@ -45,11 +45,6 @@ class Call:
     """Tools that the caller will run, for workflows that take them (OpenAI's shape)."""
     traceparent: str | None = None
 
-    @property
-    def messages(self) -> list[dict[str, Any]] | None:
-        """The message history, if there is one."""
-        return self.inputs.get(MESSAGES)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:

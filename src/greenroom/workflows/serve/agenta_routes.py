@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from greenroom.workflows.calls import Answer, CallError, InvalidCall
-from greenroom.workflows.declare.workflow import Workflow
 from greenroom.workflows.serve import bodies
 from greenroom.workflows.serve.event_stream import EventWriter
 from greenroom.workflows.serve.exchange import JSON, Exchange, Refusal, invalid_body
@@ -27,9 +26,14 @@ LEGACY_VERSION = "3.0"
 """The version in the answers of `/run` and `/test`."""
 
 
-def inspection(workflow: Workflow) -> bodies.Inspection:
-    """The answer of `/inspect`; flags are where Agenta's RFC and where its SDK have them."""
-    schemas = workflow.schemas
+async def inspect(runner: CallRunner, exchange: Exchange) -> None:
+    """`/inspect`: tell what the workflow is; a revision in the body is ignored.
+
+    Flags are where Agenta's RFC and where its SDK have them.
+    """
+    if exchange.method == "POST":
+        await exchange.json(runner.max_body)
+    workflow, schemas = runner.workflow, runner.workflow.schemas
     request: bodies.Json = {"version": WIRE_VERSION, "data": {"revision": {}}}
     answer: bodies.Inspection = {
         "version": WIRE_VERSION,
@@ -51,15 +55,7 @@ def inspection(workflow: Workflow) -> bodies.Inspection:
     }
     if workflow.flags:
         answer["flags"] = request["flags"] = dict(workflow.flags)
-    return answer
-
-
-async def inspect(runner: CallRunner, exchange: Exchange) -> None:
-    """`/inspect`: tell what the workflow is; a revision in the body is ignored."""
-    if exchange.method == "POST":
-        await exchange.json(runner.max_body)
-    version = (b"x-ag-version", WIRE_VERSION.encode())
-    await exchange.answer(200, inspection(runner.workflow), [version])
+    await exchange.answer(200, answer, [(b"x-ag-version", WIRE_VERSION.encode())])
 
 
 async def invoke(runner: CallRunner, exchange: Exchange) -> None:
