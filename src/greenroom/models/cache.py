@@ -16,9 +16,9 @@ import anyio
 import orjson
 
 from greenroom.errors import DataError
-from greenroom.models.payloads import encoded
 from greenroom.models.types import Completion, ModelRequest, ModelSettings
 from greenroom.util.caches import cache_root
+from greenroom.util.json_values import encoded
 from greenroom.util.sqlite_files import use_wal
 
 _T = TypeVar("_T")

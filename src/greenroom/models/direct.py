@@ -16,8 +16,9 @@ from greenroom._version import __version__
 from greenroom.models.answers import read_answer
 from greenroom.models.endpoints import OPENAI_URL, endpoint_of
 from greenroom.models.faults import Fault, excerpt, provider_error, status_fault
-from greenroom.models.payloads import encoded, openai_parameters, parameters
+from greenroom.models.payloads import openai_parameters, parameters
 from greenroom.models.types import DEFAULT_TIMEOUT
+from greenroom.util.json_values import encoded
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
