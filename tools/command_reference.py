@@ -111,14 +111,15 @@ def _default(option: Option) -> str:
 
 
 def _usage(path: str, command: TyperCommand | TyperGroup, arguments: list[TyperArgument]) -> str:
-    names = [_name(a) if a.required else f"[{_name(a)}]" for a in arguments]
+    names = [_name(a) if a.required or a.metavar else f"[{_name(a)}]" for a in arguments]
     inner = ["COMMAND ..."] if isinstance(command, TyperGroup) else []
     return " ".join([path, "[OPTIONS]", *names, *inner])
 
 
 def _name(argument: TyperArgument) -> str:
-    name = argument.metavar or argument.name.upper()
-    return f"{name}..." if argument.nargs == -1 else name
+    if argument.metavar:  # It says itself whether it may be left out or repeated.
+        return argument.metavar
+    return f"{argument.name.upper()}..." if argument.nargs == -1 else argument.name.upper()
 
 
 def _flags(option: TyperOption) -> str:
