@@ -52,6 +52,8 @@ class Task:
     annotator: str | None = None
     id: str | None = None
     """The task's id in its source, if it has one."""
+    tags: tuple[str, ...] = ()
+    """What sort of task it is; reports can show figures by tag."""
     unscored: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Criteria of the source that Greenroom does not score, by kind."""
 
@@ -71,6 +73,7 @@ class Task:
         optional = {
             "annotator": self.annotator,
             "id": self.id,
+            "tags": list(self.tags),
             "unscored": {kind: list(texts) for kind, texts in self.unscored.items()},
         }
         return record | {key: value for key, value in optional.items() if value}
@@ -102,6 +105,7 @@ class _TaskRecord(BaseModel):
     user_id: str = ""
     annotator: _Text | None = None
     id: _Text | None = None
+    tags: list[_Text] = Field(default_factory=list[str])
     unscored: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
 
 
@@ -124,6 +128,7 @@ def parse_tasks(records: Any, source: Path | str) -> tuple[Task, ...]:
             user_id=record.user_id,
             annotator=record.annotator,
             id=record.id,
+            tags=tuple(record.tags),
             unscored=record.unscored,
         )
         for record in parsed
