@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import signal
+import threading
+from contextlib import closing
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -80,6 +84,24 @@ def test_both_work_where_a_loop_runs_already_and_show_progress(
     shown = capsys.readouterr().err
     assert "goodbye-retail-1: 1/1 (pass^1 0.00)" in shown
     assert "3/3 (exact_match 0.67)" in shown
+
+
+def test_an_interrupted_cell_stops_its_run(store: Store) -> None:
+    async def patient(stage: Stage) -> None:
+        begun.append(stage.opening)
+        if len(begun) == 1:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        await anyio.sleep(30)
+
+    async def cell() -> None:
+        greenroom.run("retail", agent=patient, tasks=[1, 2], store=store, name="interrupted")
+
+    begun: list[str] = []
+    loop = asyncio.new_event_loop()
+    with closing(loop), pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(cell())
+    assert store.runs.find("interrupted").status == "interrupted"
+    assert store.runs.finished(store.runs.find("interrupted").id) == set()
 
 
 def test_a_run_is_compared_saved_and_held_to_gates(store: Store, tmp_path: Path) -> None:
