@@ -208,6 +208,8 @@ async def run_async(
         fields["agent_strategy"] = name_of_strategy(agent)
     if tasks is not None:
         fields["task_ids"] = list(tasks)
+        if not fields["task_ids"]:
+            raise InputError("There are no tasks to play: `tasks` is empty.")
     if user is not None:
         fields["user_strategy"] = name_of_user_strategy(user)
     opened = store or open_store()
