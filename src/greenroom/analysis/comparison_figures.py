@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Literal
 
-from greenroom.analysis.figures import ErrorConvention, Estimate, Figures
+from greenroom.analysis.figures import ErrorConvention, Estimate, Immutable, Number
 
 Verdict = Literal["better", "worse", "no_difference_shown"]
 
 
-class Side(Figures):
+class Side(Immutable, frozen=True):
     """A run or an evaluation as it stands in a comparison, over all that it has itself."""
 
     label: str
-    coverage: float
+    coverage: Number
     """The share of what was planned that counts."""
     average_cost: float | None
     """US dollars per episode or answered call; None if a price is unknown or nothing was bought."""
 
-    @property
-    @abstractmethod
-    def figures(self) -> Mapping[str, Estimate]:
-        """The figures by name."""
 
-    @property
-    @abstractmethod
-    def counts(self) -> tuple[int, int]:
-        """How many tasks or rows there are, and how many episodes or answers."""
-
-
-class RunSide(Side):
+class RunSide(Side, frozen=True):
     """A run as it stands in a comparison, over all of its own tasks."""
 
     tasks: int
@@ -39,18 +27,10 @@ class RunSide(Side):
     pass_hat_k: dict[int, Estimate]
     average_reward: Estimate
     total_cost: float | None
-    average_seconds: float
-
-    @property
-    def figures(self) -> dict[str, Estimate]:
-        return {f"pass^{k}": estimate for k, estimate in self.pass_hat_k.items()}
-
-    @property
-    def counts(self) -> tuple[int, int]:
-        return self.tasks, self.episodes
+    average_seconds: Number
 
 
-class EvaluationSide(Side):
+class EvaluationSide(Side, frozen=True):
     """An evaluation as it stands in a comparison, over all of its own rows."""
 
     rows: int
@@ -59,27 +39,19 @@ class EvaluationSide(Side):
     means: dict[str, Estimate]
     """The mean score by evaluator."""
 
-    @property
-    def figures(self) -> dict[str, Estimate]:
-        return self.means
 
-    @property
-    def counts(self) -> tuple[int, int]:
-        return self.rows, self.results
-
-
-class PairedFigure(Figures):
+class PairedFigure(Immutable, frozen=True):
     """A figure of both over the tasks or rows that both have."""
 
-    baseline: float
-    value: float
+    baseline: Number
+    value: Number
     difference: Estimate
     """The figure less the baseline's."""
     p_value: float
     """Of the sign-flip test over tasks or rows, before any correction."""
 
 
-class PairedTrials(Figures):
+class PairedTrials(Immutable, frozen=True):
     """Trials of the same task and number in both runs, and McNemar's exact test of them."""
 
     both: int
@@ -90,21 +62,21 @@ class PairedTrials(Figures):
     p_value: float
 
 
-class Flip(Figures):
+class Flip(Immutable, frozen=True):
     """What was mostly solved before and mostly is not now, or the other way."""
 
     baseline_rate: float
     rate: float
 
 
-class Difference(PairedFigure):
+class Difference(PairedFigure, frozen=True):
     """pass^k of two runs over the tasks that both have at least k trials of."""
 
     k: int
     tasks: int
 
 
-class FlippedTask(Flip):
+class FlippedTask(Flip, frozen=True):
     """A task that went from mostly solved to mostly failed, or the other way."""
 
     task_index: int
@@ -117,7 +89,7 @@ class FlippedTask(Flip):
     instruction: str = ""
 
 
-class FlippedRow(Flip):
+class FlippedRow(Flip, frozen=True):
     """A row that passed mostly before and does not now, or the other way."""
 
     row: int
@@ -128,7 +100,7 @@ class FlippedRow(Flip):
     """The evaluator's reason for the verdict that is not a pass."""
 
 
-class EvaluatorDifference(PairedFigure):
+class EvaluatorDifference(PairedFigure, frozen=True):
     """What one evaluator says of both."""
 
     alias: str
@@ -142,12 +114,12 @@ class EvaluatorDifference(PairedFigure):
     flips: list[FlippedRow]
 
 
-class Sensitivity(Figures):
+class Sensitivity(Immutable, frozen=True):
     """What this comparison could find, and what it would take to call the difference seen."""
 
     power: float
     """The power that the other figures are for."""
-    detectable: float
+    detectable: Number
     """The smallest true difference that is called with this power; NaN if none is."""
     power_for_tenth: float
     """The power with which a true difference of 0.10 is called."""
@@ -163,7 +135,7 @@ class Sensitivity(Figures):
     """False where the two cannot be told apart: tasks with one trial only."""
 
 
-class Versus(Figures):
+class Versus(Immutable, frozen=True):
     """A run or an evaluation against the baseline."""
 
     label: str
@@ -175,7 +147,7 @@ class Versus(Figures):
     """Average cost per episode or call, less the baseline's; None if either is not known."""
 
 
-class RunComparison(Versus):
+class RunComparison(Versus, frozen=True):
     """One run against the baseline. Its cost difference is of the tasks in common."""
 
     tasks: int
@@ -199,7 +171,7 @@ class RunComparison(Versus):
         return len(self.only_baseline) + len(self.only_run)
 
 
-class EvaluationComparison(Versus):
+class EvaluationComparison(Versus, frozen=True):
     """One evaluation against the baseline: worse if any evaluator shows that, else better so."""
 
     evaluators: list[EvaluatorDifference]
@@ -214,7 +186,7 @@ class EvaluationComparison(Versus):
         return self.only_baseline + self.only_run
 
 
-class Comparison(Figures):
+class Comparison(Immutable, frozen=True):
     """Runs against the first of them."""
 
     confidence: float
@@ -225,7 +197,7 @@ class Comparison(Figures):
     """One for each further run."""
 
 
-class EvaluationComparisons(Figures):
+class EvaluationComparisons(Immutable, frozen=True):
     """Evaluations against the first of them."""
 
     confidence: float

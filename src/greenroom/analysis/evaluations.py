@@ -16,7 +16,7 @@ from greenroom.analysis.figures import (
     LATENCY_NAMES,
     NOTHING,
     Estimate,
-    Figures,
+    Immutable,
     Latency,
     Resampling,
     without_interval,
@@ -32,7 +32,7 @@ ByRow = Mapping[int, list[float]]
 """The scores of each row's repeats."""
 
 
-class EvaluatorFigures(Figures):
+class EvaluatorFigures(Immutable, frozen=True):
     """How one evaluator scored the results."""
 
     alias: str
@@ -51,7 +51,7 @@ class EvaluatorFigures(Figures):
     """The share of these that passed."""
 
 
-class PurseFigures(Figures):
+class PurseFigures(Immutable, frozen=True):
     """What one purse paid for."""
 
     calls: int
@@ -62,7 +62,7 @@ class PurseFigures(Figures):
     """Results whose cost is not known."""
 
 
-class EvaluationFigures(Figures):
+class EvaluationFigures(Immutable, frozen=True):
     """Everything that is counted and estimated of an evaluation."""
 
     confidence: float

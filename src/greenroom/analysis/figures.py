@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import nan
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from greenroom.store.outcomes import FailureKind
 
@@ -26,18 +26,22 @@ class Resampling:
 USUAL = Resampling()
 
 
-class Figures(BaseModel):
-    """Figures are never changed once they are made."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="null")
+Number = Annotated[float, BeforeValidator(lambda value: nan if value is None else value)]
+"""A figure that may be NaN, which is null in JSON."""
 
 
-class Estimate(Figures):
+class Immutable(BaseModel, frozen=True):
+    """Figures, and the parts of reports, are never changed once they are made."""
+
+    model_config = ConfigDict(extra="ignore", ser_json_inf_nan="null")
+
+
+class Estimate(Immutable, frozen=True):
     """A figure with its interval; NaN where there is nothing to judge by."""
 
-    value: float
-    low: float
-    high: float
+    value: Number
+    low: Number
+    high: Number
     method: Literal["bootstrap", "exact", "none"]
     """How the interval was made; "none" where there is none, and low and high are NaN."""
 
@@ -50,12 +54,12 @@ def without_interval(value: float | None) -> Estimate:
     return Estimate(value=nan if value is None else value, low=nan, high=nan, method="none")
 
 
-class Latency(Figures):
+class Latency(Immutable, frozen=True):
     """How long something took, in seconds."""
 
     n: int
     """How many values there are."""
-    mean: float
+    mean: Number
     p50: Estimate
     p90: Estimate
     p95: Estimate
@@ -76,11 +80,11 @@ RUN_NAMES = ("reward", "overall", "coverage", "errors", "cost")
 LATENCY_NAMES = ("latency_p50", "latency_p90", "latency_p95", "latency_p99", "latency_mean")
 
 
-class ConventionMetrics(Figures):
+class ConventionMetrics(Immutable, frozen=True):
     """The figures of a run under one convention for episodes without a result."""
 
     convention: ErrorConvention
-    coverage: float
+    coverage: Number
     """The share of the planned episodes that count here."""
     tasks: int
     episodes: int
@@ -93,7 +97,7 @@ class ConventionMetrics(Figures):
     """The mean of pass^1 to pass^4; NaN with fewer than 4 trials."""
 
 
-class TurnPoint(Figures):
+class TurnPoint(Immutable, frozen=True):
     """A point of the turn curve: the share of episodes solved at, and by, a turn."""
 
     turn: int
@@ -101,7 +105,7 @@ class TurnPoint(Figures):
     solved_by: float
 
 
-class TaskFigures(Figures):
+class TaskFigures(Immutable, frozen=True):
     """How one task went."""
 
     task_index: int
@@ -112,11 +116,11 @@ class TaskFigures(Figures):
     """Trials that ended in an infrastructure error."""
     missing: int
     """Planned trials that were not played."""
-    average_reward: float
+    average_reward: Number
     outcomes: dict[int, str]
     """The outcome of each trial that was played, by trial."""
-    mean_steps: float
-    mean_turns: float
+    mean_steps: Number
+    mean_turns: Number
     cost: float | None
     instruction: str = ""
 
@@ -126,7 +130,7 @@ def run_figure_names(num_trials: int) -> list[str]:
     return [*(f"pass^{k}" for k in range(1, num_trials + 1)), *RUN_NAMES, *LATENCY_NAMES]
 
 
-class RunMetrics(Figures):
+class RunMetrics(Immutable, frozen=True):
     """Everything that is counted and estimated of a run."""
 
     confidence: float
@@ -141,7 +145,7 @@ class RunMetrics(Figures):
     turn_curve: list[TurnPoint]
     steps_to_success: Estimate
     """The mean number of steps of solved episodes."""
-    mean_steps: float
+    mean_steps: Number
     seconds: float
     """Of all episodes together."""
     total_cost: float | None
@@ -171,7 +175,7 @@ class RunMetrics(Figures):
         return self.conventions["errors_excluded"]
 
 
-class Diagnosis(Figures):
+class Diagnosis(Immutable, frozen=True):
     """Why an episode failed: the kind that weighs most, all that apply, and the evidence."""
 
     task_index: int
@@ -190,7 +194,7 @@ class Diagnosis(Figures):
     """The database's differences, a line each."""
 
 
-class ErrorBreakdown(Figures):
+class ErrorBreakdown(Immutable, frozen=True):
     """The failures of a run by kind, and each of them explained."""
 
     failures: int

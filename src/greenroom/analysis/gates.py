@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from operator import ge, gt, le, lt
 
-from greenroom.analysis.figures import Estimate, Figures
+from greenroom.analysis.figures import Estimate, Immutable, Number
 from greenroom.errors import InputError, UnknownName
 
 _GATE = re.compile(
@@ -48,17 +48,17 @@ class Gate:
         return self.operator in (">=", ">")
 
 
-class GateResult(Figures):
+class GateResult(Immutable, frozen=True):
     """A gate, the figure that it was held against, and whether it holds."""
 
     gate: str
     """As it was written."""
     subject: str
     """Which figure; for a gate on every evaluator, of which one."""
-    value: float
+    value: Number
     """NaN where there is none."""
-    low: float
-    high: float
+    low: Number
+    high: Number
     passed: bool
     inconclusive: bool = False
     """It passed only because chance may account for the figure."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from greenroom.analysis.errors import diagnose
-from greenroom.analysis.figures import Estimate, Figures
+from greenroom.analysis.figures import Estimate, Immutable
 from greenroom.analysis.tally import is_solved
 from greenroom.errors import UnknownName
 from greenroom.store.records import EpisodeRecord
@@ -18,7 +18,7 @@ RUN_SLICES = ("tag", "kind", "tool")
 """What the slices of a run can be made by."""
 
 
-class Slice(Figures):
+class Slice(Immutable, frozen=True):
     """One group with its figure."""
 
     group: str

@@ -104,7 +104,7 @@ def _other_figures(data: EvaluationData) -> Iterator[Figure]:
         known_part = f"{money(found.known_cost)} or more" if found.known_cost else "unknown"
         meaning = "in all" if found.cost is not None else "results do not tell what they cost"
         yield shared.fig("cost", "Cost", found.cost, meaning, "money", unknown=known_part)
-        passed = sum(outcome_of(result) == "passed" for result in data.results)
+        passed = sum(result.shown_outcome == "passed" for result in data.results)
         if found.cost and passed:
             meaning = "all that was spent, by results that pass"
             yield shared.fig(
@@ -112,16 +112,9 @@ def _other_figures(data: EvaluationData) -> Iterator[Figure]:
             )
 
 
-def outcome_of(result: EvaluatedRow) -> str:
-    """What became of a result, over all evaluators."""
-    if not result.has_result:
-        return "infrastructure_error"
-    return {True: "passed", False: "not_passed", None: "answered"}[result.solved]
-
-
 def outcomes(data: EvaluationData) -> Iterator[AnySection]:
     """How often each outcome occurred."""
-    counts = Counter(outcome_of(result) for result in data.results)
+    counts = Counter(result.shown_outcome for result in data.results)
     counts["missing"] = data.figures.missing
     yield from shared.outcome_table(counts, "Results")
 
@@ -151,7 +144,7 @@ def cells(data: EvaluationData) -> Iterator[AnySection]:
                 key=row - 1,
                 label=str(row),
                 outcomes=[
-                    next((outcome_of(one) for one in found if one.repeat == repeat + 1), None)
+                    next((one.shown_outcome for one in found if one.repeat == repeat + 1), None)
                     for repeat in range(evaluation.repeats)
                 ],
                 score=_mean(_score(one, alias) for one in found for alias in aliases),

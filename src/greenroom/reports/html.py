@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from greenroom.reports import tabular, texts
 from greenroom.reports.html_charts import plot
-from greenroom.reports.html_data import cell_blocks, cell_links
+from greenroom.reports.html_data import conversations
 from greenroom.reports.plain import plain
 from greenroom.reports.report import EvaluationData, RunData
 from greenroom.reports.sections import AnySection, Chart, Evidence, Grid, Report, Table
@@ -71,11 +71,9 @@ def render_html(report: Report, data: RunData | EvaluationData | None = None) ->
     """
     if data is None and isinstance(report, (RunData, EvaluationData)):
         data = report
+    links, blocks = conversations(report, data)
     page = _template().render(
-        report=report,
-        sections=list(placed(report)),
-        links=cell_links(report, data),
-        blocks=cell_blocks(report, data),
+        report=report, sections=list(placed(report)), links=links, blocks=blocks
     )
     # Half a surrogate pair cannot be written to a file, and a page has no control characters.
     return _NO_CHARACTER.sub("\ufffd", page)

@@ -14,14 +14,14 @@ from greenroom.analysis.comparison_figures import (
     RunSide,
 )
 from greenroom.analysis.evaluations import EvaluationFigures
-from greenroom.analysis.figures import ErrorBreakdown, ErrorConvention, RunMetrics
+from greenroom.analysis.figures import ErrorBreakdown, ErrorConvention, Immutable, RunMetrics
 from greenroom.analysis.slices import Slice
-from greenroom.reports.sections import Part, Report
+from greenroom.reports.sections import Report
 from greenroom.store import EvaluationRecord, ResultRecord
 from greenroom.store.records import EpisodeRecord, RunRecord, Usage
 
 
-class PublishedRow(Part, frozen=True):
+class PublishedRow(Immutable, frozen=True):
     """A published result that stands beside a run, and what differs between the two."""
 
     strategy: str
@@ -30,7 +30,7 @@ class PublishedRow(Part, frozen=True):
     differs: list[str]
 
 
-class RunData(Part, frozen=True):
+class RunData(Immutable, frozen=True):
     """Everything that is known of a run: what its sections are built from."""
 
     run: RunRecord
@@ -66,6 +66,13 @@ class EvaluatedRow(ResultRecord):
     inputs: dict[str, Any] = Field(default_factory=dict[str, Any])
     """The whole row, the expected output included."""
 
+    @property
+    def shown_outcome(self) -> str:
+        """What became of it, over all evaluators: the name of an outcome."""
+        if not self.has_result:
+            return self.outcome
+        return {True: "passed", False: "not_passed", None: "answered"}[self.solved]
+
     @classmethod
     def of(cls, record: ResultRecord, inputs: Mapping[str, Any]) -> EvaluatedRow:
         """A result as people count it."""
@@ -90,7 +97,7 @@ class EvaluationFacts(EvaluationRecord):
         return self.row_count * self.repeats
 
 
-class EvaluationData(Part, frozen=True):
+class EvaluationData(Immutable, frozen=True):
     """Everything that is known of an evaluation: what its sections are built from."""
 
     evaluation: EvaluationFacts

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
-from greenroom.analysis.figures import Estimate, Latency
+from greenroom.analysis.figures import Estimate, Immutable, Latency
 from greenroom.reports import sections
 from greenroom.reports.plain import plain, without_secrets
 from greenroom.reports.sections import AnySection, Cell, Column, Figure, Format, Point, Row, columns
@@ -14,8 +14,8 @@ from greenroom.reports.texts import known, plural
 from greenroom.store.outcomes import OUTCOMES, outcome_info
 from greenroom.store.records import Usage
 
-PartT = TypeVar("PartT", bound=sections.Part)
-Builder = Callable[[PartT], Iterable[AnySection]]
+DataT = TypeVar("DataT", bound=Immutable)
+Builder = Callable[[DataT], Iterable[AnySection]]
 """Builds a section, or several, or none, from what is known of a result."""
 
 PURSES = {"agent": "Agent", "user": "Simulated user", "judge": "Judge"}
@@ -23,7 +23,7 @@ SPANS = {"turn": "Turn", "call": "Call of the workflow", "episode": "Episode"}
 
 
 def report_fields(
-    kind: type[PartT], data: PartT, builders: Iterable[Builder[PartT]]
+    kind: type[DataT], data: DataT, builders: Iterable[Builder[DataT]]
 ) -> dict[str, Any]:
     """Data of this kind and the sections that are built from it, as fields of a report."""
     fields = {name: getattr(data, name) for name in kind.model_fields}
