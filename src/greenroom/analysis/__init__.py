@@ -14,8 +14,8 @@ from greenroom.analysis.evaluations import EvaluationFigures, EvaluatorFigures, 
 from greenroom.analysis.figures import Diagnosis, ErrorBreakdown, Estimate, RunMetrics
 from greenroom.analysis.gates import Gate, GateResult, check_gates, parse_gate, parse_gates
 from greenroom.analysis.metrics import measure_run
-from greenroom.analysis.pass_hat_k import pass_hat_k, pass_hat_ks
 from greenroom.analysis.power import PowerAnalysis
+from greenroom.analysis.tally import pass_hat_k, pass_hat_ks
 
 __all__ = [
     "ComparedEvaluation",

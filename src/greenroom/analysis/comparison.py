@@ -1,8 +1,8 @@
 """Which of two runs or evaluations is better, by how much, and whether that can be told at all.
 
 How hard a task or a row is cancels out in the difference, so each is held against itself. Tasks and
-rows are the units, as they are for intervals. Each evaluator gives a comparison of its own; p-values
-are corrected for all of them together.
+rows are the units, as they are for intervals. Each evaluator gives a comparison of its own, and
+p-values are corrected for all of them together.
 """
 
 from __future__ import annotations
@@ -13,20 +13,7 @@ from fractions import Fraction
 from math import nan
 from statistics import fmean
 
-from greenroom.analysis.comparison_figures import (
-    Comparison,
-    Difference,
-    EvaluationComparison,
-    EvaluationComparisons,
-    EvaluationSide,
-    EvaluatorDifference,
-    FlippedRow,
-    FlippedTask,
-    RunComparison,
-    RunSide,
-    Sensitivity,
-    Verdict,
-)
+from greenroom.analysis import comparison_figures as figures
 from greenroom.analysis.evaluations import mean_of_rows
 from greenroom.analysis.figures import USUAL, ErrorConvention, Resampling
 from greenroom.analysis.metrics import convention_metrics
@@ -67,7 +54,7 @@ class _Side:
     counted: Tally
     solved: Mapping[int, Mapping[int, bool]]
     """By task and trial; tasks without a trial that counts are left out."""
-    figures: RunSide
+    figures: figures.RunSide
 
     def counts(self, task_index: int) -> Counts:
         trials = self.solved[task_index].values()
@@ -82,7 +69,7 @@ def compare_runs(
     *,
     convention: ErrorConvention = "errors_excluded",
     how: Resampling = USUAL,
-) -> Comparison:
+) -> figures.Comparison:
     """Compare each run with the first one, on the tasks that both have results of.
 
     A difference is called if both ways of judging pass^1 agree: the sign-flip test over tasks,
@@ -94,7 +81,7 @@ def compare_runs(
     from greenroom.analysis.paired import difference_of, holm
 
     baseline, *others = [_side(run, convention, how) for run in runs]
-    found: list[tuple[_Side, list[tuple[Counts, Counts]], dict[int, Difference]]] = []
+    found: list[tuple[_Side, list[tuple[Counts, Counts]], dict[int, figures.Difference]]] = []
     for other in others:
         common = sorted(baseline.solved.keys() & other.solved.keys())
         pairs = [(baseline.counts(index), other.counts(index)) for index in common]
@@ -102,7 +89,7 @@ def compare_runs(
         ks = range(1, min(DEEPEST_K, deepest) + 1)
         found.append((other, pairs, {k: difference_of(pairs, k, how) for k in ks}))
     adjusted = holm([differences[1].p_value for _, _, differences in found])
-    return Comparison(
+    return figures.Comparison(
         confidence=how.confidence,
         convention=convention,
         runs=[side.figures for side in (baseline, *others)],
@@ -126,7 +113,7 @@ def _side(run: ComparedRun, convention: ErrorConvention, how: Resampling) -> _Si
             for index, trials in counted.rewards(convention, over=run.over).items()
             if trials
         },
-        figures=RunSide(
+        figures=figures.RunSide(
             **{name: getattr(metrics, name) for name in shared},
             label=run.label,
             total_cost=cost_of(played),
@@ -145,11 +132,11 @@ def _comparison(
     baseline: _Side,
     other: _Side,
     pairs: list[tuple[Counts, Counts]],
-    differences: dict[int, Difference],
+    differences: dict[int, figures.Difference],
     p_adjusted: float,
     confidence: float,
     comparisons: int,
-) -> RunComparison:
+) -> figures.RunComparison:
     from greenroom.analysis.paired import paired_trials
 
     first = differences[1]
@@ -157,7 +144,7 @@ def _comparison(
     sensitivity = _sensitivity(pairs, first.difference.value, confidence, comparisons)
     before, after = baseline.solved.keys(), other.solved.keys()
     common = before & after
-    return RunComparison(
+    return figures.RunComparison(
         label=other.run.label,
         baseline=baseline.run.label,
         tasks=first.tasks,
@@ -185,14 +172,14 @@ def _comparison(
 
 def _sensitivity(
     pairs: list[tuple[Counts, Counts]], difference: float, confidence: float, comparisons: int
-) -> Sensitivity | None:
+) -> figures.Sensitivity | None:
     if not pairs:
         return None
     spread, trials = observed_spread(pairs)
     analysis = PowerAnalysis(spread, confidence, comparisons)
     worth_asking = abs(difference) >= SMALLEST_DIFFERENCE
     tasks = len(pairs)
-    return Sensitivity(
+    return figures.Sensitivity(
         power=analysis.power,
         detectable=analysis.detectable_difference(tasks=tasks, trials=trials),
         power_for_tenth=analysis.power_to_detect(0.1, tasks=tasks, trials=trials),
@@ -204,13 +191,13 @@ def _sensitivity(
     )
 
 
-def _flips(baseline: _Side, other: _Side) -> Iterator[FlippedTask]:
+def _flips(baseline: _Side, other: _Side) -> Iterator[figures.FlippedTask]:
     from greenroom.analysis.paired import flipped
 
     for index, before, after in flipped(baseline.solved, other.solved):
         gained = after > before
         played = (baseline.counted.rows[index], other.counted.rows[index])
-        yield FlippedTask(
+        yield figures.FlippedTask(
             task_index=index,
             direction="gained" if gained else "lost",
             baseline_rate=before,
@@ -270,7 +257,7 @@ class ComparedEvaluation:
 
 def compare_evaluations(
     compared: Sequence[ComparedEvaluation], *, confidence: float = 0.95
-) -> EvaluationComparisons:
+) -> figures.EvaluationComparisons:
     """Compare each evaluation with the first one, on the rows that both have a score of."""
     from greenroom.analysis.paired import flipped, holm, paired_figures, paired_trials
 
@@ -281,11 +268,11 @@ def compare_evaluations(
         for one, alias in common
     ]
     adjusted = holm([one.p_value for _, one in found])
-    differences: dict[int, list[EvaluatorDifference]] = {id(one): [] for one in others}
+    differences: dict[int, list[figures.EvaluatorDifference]] = {id(one): [] for one in others}
     for (other, alias), (rows, one), p_adjusted in zip(common, found, adjusted, strict=True):
         before, after = baseline.verdicts(alias), other.verdicts(alias)
         differences[id(other)].append(
-            EvaluatorDifference(
+            figures.EvaluatorDifference(
                 **dict(one),
                 alias=alias,
                 rows=rows,
@@ -293,7 +280,7 @@ def compare_evaluations(
                 verdict=verdict_of(one.difference, p_adjusted, confidence),
                 pairs=paired_trials(before, after),
                 flips=[
-                    FlippedRow(
+                    figures.FlippedRow(
                         row=row + 1,
                         direction="broke" if now < then else "healed",
                         baseline_rate=then,
@@ -304,7 +291,7 @@ def compare_evaluations(
                 ],
             )
         )
-    return EvaluationComparisons(
+    return figures.EvaluationComparisons(
         confidence=confidence,
         evaluations=[_evaluation_side(one, confidence) for one in compared],
         comparisons=[
@@ -328,34 +315,32 @@ def _paired(
 def _evaluation_comparison(
     baseline: ComparedEvaluation,
     other: ComparedEvaluation,
-    differences: list[EvaluatorDifference],
+    differences: list[figures.EvaluatorDifference],
     confidence: float,
-) -> EvaluationComparison:
+) -> figures.EvaluationComparison:
     verdicts = {one.verdict for one in differences}
-    verdict: Verdict = "no_difference_shown"
+    verdict: figures.Verdict = "no_difference_shown"
     if verdicts & {"worse", "better"}:
         verdict = "worse" if "worse" in verdicts else "better"
     telling = [one for one in differences if one.verdict == verdict and one.rows]
-    figures = "; ".join(
-        difference_text(one.alias, one, one.p_adjusted, confidence) for one in telling
-    )
-    return EvaluationComparison(
+    told = "; ".join(difference_text(one.alias, one, one.p_adjusted, confidence) for one in telling)
+    return figures.EvaluationComparison(
         label=other.label,
         baseline=baseline.label,
         evaluators=differences,
         only_baseline=len(baseline.answered - other.answered),
         only_run=len(other.answered - baseline.answered),
         verdict=verdict,
-        sentence=verdict_sentence(other.label, baseline.label, verdict, figures)
+        sentence=verdict_sentence(other.label, baseline.label, verdict, told)
         if telling
         else f"{other.label} and {baseline.label} have no scores in common to be compared on.",
         cost_difference=less(other.average_cost, baseline.average_cost),
     )
 
 
-def _evaluation_side(one: ComparedEvaluation, confidence: float) -> EvaluationSide:
+def _evaluation_side(one: ComparedEvaluation, confidence: float) -> figures.EvaluationSide:
     answered = sum(result.has_result for result in one.results)
-    return EvaluationSide(
+    return figures.EvaluationSide(
         label=one.label,
         rows=len(one.answered),
         results=answered,

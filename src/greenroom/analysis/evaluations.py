@@ -14,15 +14,23 @@ from pydantic import computed_field
 
 from greenroom.analysis.figures import (
     LATENCY_NAMES,
-    NOTHING,
     Estimate,
     Immutable,
     Latency,
     Resampling,
+    named_latency,
     without_interval,
 )
 from greenroom.analysis.latency import Spans, add_model_seconds, latencies
-from greenroom.store import EvaluationRecord, ResultRecord, ResultSummary, Store, Usage
+from greenroom.store import (
+    EvaluationRecord,
+    ResultRecord,
+    ResultSummary,
+    ScoreRecord,
+    ScoreSummary,
+    Store,
+    Usage,
+)
 
 CONFIDENCE = 0.95
 _MOST_KINDS = 2_000
@@ -98,7 +106,6 @@ class EvaluationFigures(Immutable, frozen=True):
 
     def named(self) -> dict[str, Estimate]:
         """The figures by the names that gates use."""
-        call = self.latency.get("call")
         return {
             **{
                 f"{one.alias}.{what}": figure
@@ -109,7 +116,7 @@ class EvaluationFigures(Immutable, frozen=True):
                     ("unscored", without_interval(one.unscored + one.broken)),
                 )
             },
-            **(call.named() if call else dict.fromkeys(LATENCY_NAMES, NOTHING)),
+            **named_latency(self.latency.get("call")),
             "cost": without_interval(self.cost),
             "coverage": without_interval(self.with_result / self.planned if self.planned else None),
             "errors": without_interval(self.errors + self.missing),
@@ -145,27 +152,35 @@ def measure_results(
 
     `wasted` is what attempts used that came to nothing: it was paid for all the same.
     """
-    counted = _Count({alias: _Scores() for alias in evaluators})
+    scores = {alias: _Scores() for alias in evaluators}
+    spans: Spans = {"call": {}}
+    errors = Counter[str]()
+    purses = defaultdict[str, _Purse](_Purse)
     for summary in summaries:
-        counted.add(summary)
+        _spend(purses, summary.usage, is_result=summary.has_result)
+        if not summary.has_result:
+            errors[summary.error or "unknown"] += 1
+            continue
+        spans["call"].setdefault(summary.row, []).append(summary.seconds)
+        add_model_seconds(spans, summary.row, summary)
+        for alias, kept in scores.items():
+            kept.add(summary.row, summary.scores.get(alias))
     for usage in wasted:
-        counted.spend(usage, is_result=False)
-    calls = counted.spans["call"]
-    results = _size(calls)
+        _spend(purses, usage, is_result=False)
+    results = _size(spans["call"])
     return EvaluationFigures(
         confidence=confidence,
         planned=planned,
         with_result=results,
-        rows=len(calls),
-        errors=counted.errors.total(),
-        missing=max(planned - results - counted.errors.total(), 0),
-        common_errors=dict(counted.errors.most_common(_SHOWN_ERRORS)),
+        rows=len(spans["call"]),
+        errors=errors.total(),
+        missing=max(planned - results - errors.total(), 0),
+        common_errors=dict(errors.most_common(_SHOWN_ERRORS)),
         evaluators=[
-            counted.scores[alias].figures(alias, name, confidence)
-            for alias, name in evaluators.items()
+            scores[alias].figures(alias, name, confidence) for alias, name in evaluators.items()
         ],
-        latency=latencies(counted.spans, confidence),
-        purses={name: PurseFigures(**vars(one)) for name, one in sorted(counted.purses.items())},
+        latency=latencies(spans, confidence),
+        purses={name: PurseFigures(**vars(one)) for name, one in sorted(purses.items())},
     )
 
 
@@ -186,6 +201,16 @@ class _Scores:
     unscored: int = 0
     broken: int = 0
 
+    def add(self, row: int, score: ScoreRecord | ScoreSummary | None) -> None:
+        if score is None or score.score is None:
+            broken = score is not None and score.broken
+            self.broken += broken
+            self.unscored += not broken
+        else:
+            self.scores.setdefault(row, []).append(score.score)
+        if score is not None and score.passed is not None:
+            self.passed.setdefault(row, []).append(float(score.passed))
+
     def figures(self, alias: str, name: str, confidence: float) -> EvaluatorFigures:
         return EvaluatorFigures(
             alias=alias,
@@ -199,38 +224,13 @@ class _Scores:
         )
 
 
-@dataclass
-class _Count:
-    scores: dict[str, _Scores]
-    spans: Spans = field(default_factory=lambda: {"call": {}})
-    errors: Counter[str] = field(default_factory=Counter[str])
-    purses: dict[str, _Purse] = field(default_factory=lambda: defaultdict[str, _Purse](_Purse))
-
-    def add(self, summary: ResultRecord | ResultSummary) -> None:
-        self.spend(summary.usage, is_result=summary.has_result)
-        if not summary.has_result:
-            self.errors[summary.error or "unknown"] += 1
-            return
-        self.spans["call"].setdefault(summary.row, []).append(summary.seconds)
-        add_model_seconds(self.spans, summary.row, summary)
-        for alias, kept in self.scores.items():
-            score = summary.scores.get(alias)
-            if score is None or score.score is None:
-                broken = score is not None and score.broken
-                kept.broken += broken
-                kept.unscored += not broken
-            else:
-                kept.scores.setdefault(summary.row, []).append(score.score)
-            if score is not None and score.passed is not None:
-                kept.passed.setdefault(summary.row, []).append(float(score.passed))
-
-    def spend(self, usage: Mapping[str, Usage], *, is_result: bool) -> None:
-        for name, used in usage.items():
-            purse = self.purses[name]
-            purse.calls += used.calls
-            purse.tokens += used.prompt_tokens + used.completion_tokens
-            purse.cost += used.cost or 0.0
-            purse.unpriced += is_result and used.cost is None
+def _spend(purses: dict[str, _Purse], usage: Mapping[str, Usage], *, is_result: bool) -> None:
+    for name, used in usage.items():
+        purse = purses[name]
+        purse.calls += used.calls
+        purse.tokens += used.tokens
+        purse.cost += used.cost or 0.0
+        purse.unpriced += is_result and used.cost is None
 
 
 def mean_of_rows(scores: ByRow, confidence: float = CONFIDENCE) -> Estimate:

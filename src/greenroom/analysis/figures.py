@@ -65,19 +65,17 @@ class Latency(Immutable, frozen=True):
     p95: Estimate
     p99: Estimate
 
-    def named(self) -> dict[str, Estimate]:
-        """The figures by the names that gates use."""
-        return {
-            "latency_p50": self.p50,
-            "latency_p90": self.p90,
-            "latency_p95": self.p95,
-            "latency_p99": self.p99,
-            "latency_mean": without_interval(self.mean),
-        }
-
 
 RUN_NAMES = ("reward", "overall", "coverage", "errors", "cost")
 LATENCY_NAMES = ("latency_p50", "latency_p90", "latency_p95", "latency_p99", "latency_mean")
+
+
+def named_latency(span: Latency | None) -> dict[str, Estimate]:
+    """The figures of a span by the names that gates use."""
+    if span is None:
+        return dict.fromkeys(LATENCY_NAMES, NOTHING)
+    found = (span.p50, span.p90, span.p95, span.p99, without_interval(span.mean))
+    return dict(zip(LATENCY_NAMES, found, strict=True))
 
 
 class ConventionMetrics(Immutable, frozen=True):
@@ -158,7 +156,7 @@ class RunMetrics(Immutable, frozen=True):
 
     def named(self) -> dict[str, Estimate]:
         """The figures by the names that gates use."""
-        main, turn = self.main, self.latency.get("turn")
+        main = self.main
         return {
             **{f"pass^{k}": estimate for k, estimate in main.pass_hat_k.items()},
             "reward": main.average_reward,
@@ -166,7 +164,7 @@ class RunMetrics(Immutable, frozen=True):
             "coverage": without_interval(main.coverage),
             "errors": without_interval(self.errors + self.missing),
             "cost": without_interval(self.total_cost),
-            **(turn.named() if turn else dict.fromkeys(LATENCY_NAMES, NOTHING)),
+            **named_latency(self.latency.get("turn")),
         }
 
     @property

@@ -121,32 +121,29 @@ def _subjects(subject: str, names: Collection[str]) -> list[str]:
 
 
 def _checked(gate: Gate, subject: str, figure: Estimate, *, strict: bool) -> GateResult:
-    def result(passed: bool, reason: str, *, inconclusive: bool = False) -> GateResult:
-        return GateResult(
-            gate=gate.text,
-            subject=subject,
-            value=figure.value,
-            low=figure.low,
-            high=figure.high,
-            passed=passed,
-            inconclusive=inconclusive,
-            reason=reason,
-        )
-
+    best = figure.high if gate.wants_more else figure.low
+    passed, inconclusive = gate.admits(figure.value), False
     if math.isnan(figure.value):
         why = "results do not tell what they cost" if subject == "cost" else "nothing was measured"
-        return result(False, f"{subject} is not known: {why}")
-    holds = gate.admits(figure.value)
-    best = figure.high if gate.wants_more else figure.low
-    words = f"{subject} is {_number(figure.value)}"
-    if math.isnan(best):
-        return result(holds, words)
-    words += f" ({_number(figure.low)} to {_number(figure.high)})"
-    if strict or holds:
-        return result(holds, words)
-    if gate.admits(best):
-        return result(True, f"{words}, which chance may account for", inconclusive=True)
-    return result(False, f"{words}, and chance does not account for it")
+        reason = f"{subject} is not known: {why}"
+    else:
+        reason = f"{subject} is {_number(figure.value)}"
+    if not math.isnan(best):
+        reason += f" ({_number(figure.low)} to {_number(figure.high)})"
+        if not (strict or passed):
+            passed = inconclusive = gate.admits(best)
+            may = "which chance may account for"
+            reason += f", {may if passed else 'and chance does not account for it'}"
+    return GateResult(
+        gate=gate.text,
+        subject=subject,
+        value=figure.value,
+        low=figure.low,
+        high=figure.high,
+        passed=passed,
+        inconclusive=inconclusive,
+        reason=reason,
+    )
 
 
 def _number(value: float) -> str:

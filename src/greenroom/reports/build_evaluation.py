@@ -9,22 +9,11 @@ from typing import Any
 from greenroom.analysis.evaluations import EvaluatorFigures, mean_of_rows
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.reports import evaluation_words as words
+from greenroom.reports import sections
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.evaluation_words import cell_name, question_of, value_text
 from greenroom.reports.report import EvaluatedRow, EvaluationData, EvaluationReport
-from greenroom.reports.sections import (
-    AnySection,
-    Cell,
-    Column,
-    Evidence,
-    Failure,
-    Failures,
-    Figure,
-    Figures,
-    Grid,
-    GridItem,
-    columns,
-)
+from greenroom.reports.sections import AnySection, columns
 from greenroom.reports.texts import date_text, interval_note, money, one_line, plural
 from greenroom.store import EvaluationRecord, Usage
 
@@ -63,7 +52,7 @@ def _facts(data: EvaluationData) -> Iterator[tuple[str, str]]:
 def figures(data: EvaluationData) -> Iterator[AnySection]:
     """The scores of every evaluator, and the figures beside them."""
     found = data.figures
-    yield Figures(
+    yield sections.Figures(
         id="figures",
         title="Figures",
         figures=[
@@ -76,7 +65,7 @@ def figures(data: EvaluationData) -> Iterator[AnySection]:
     )
 
 
-def _evaluator_figures(one: EvaluatorFigures, data: EvaluationData) -> Iterator[Figure]:
+def _evaluator_figures(one: EvaluatorFigures, data: EvaluationData) -> Iterator[sections.Figure]:
     planned = data.figures.planned
     rows = {result.row for result in data.results if _score(result, one.alias) is not None}
     broken = f", {one.broken:,} broken" if one.broken else ""
@@ -90,7 +79,7 @@ def _evaluator_figures(one: EvaluatorFigures, data: EvaluationData) -> Iterator[
         yield shared.fig(f"{one.alias}.passed", label, one.passed, meaning, "percent", **of)
 
 
-def _other_figures(data: EvaluationData) -> Iterator[Figure]:
+def _other_figures(data: EvaluationData) -> Iterator[sections.Figure]:
     found = data.figures
     planned = f"of {found.planned:,} planned"
     yield shared.fig("calls", "Calls answered", found.with_result, planned, "count")
@@ -128,7 +117,7 @@ def cells(data: EvaluationData) -> Iterator[AnySection]:
     if not by_row:
         return
     aliases = [one.alias for one in data.figures.evaluators]
-    yield Grid(
+    yield sections.Grid(
         id="cells",
         title="Rows",
         item="row",
@@ -136,11 +125,11 @@ def cells(data: EvaluationData) -> Iterator[AnySection]:
         trials=[str(repeat + 1) for repeat in range(evaluation.repeats)],
         columns=columns(
             "Question",
-            *(Column(label=alias, format="decimal", digits=2) for alias in aliases),
+            *(sections.Column(label=alias, format="decimal", digits=2) for alias in aliases),
             "Seconds:seconds:wide",
         ),
         items=[
-            GridItem(
+            sections.GridItem(
                 key=row - 1,
                 label=str(row),
                 outcomes=[
@@ -174,11 +163,13 @@ def failures(data: EvaluationData) -> Iterator[AnySection]:
     yield failure_section(data.results, data.evaluation)
 
 
-def failure_section(results: Iterable[EvaluatedRow], evaluation: EvaluationRecord) -> Failures:
+def failure_section(
+    results: Iterable[EvaluatedRow], evaluation: EvaluationRecord
+) -> sections.Failures:
     """The section from results."""
     found = [one for result in results for one in _failures_of(result, evaluation)]
     counts = Counter(one.kind for one in found)
-    return Failures(
+    return sections.Failures(
         id="failures",
         title="What did not pass",
         kinds=shared.kind_counts(
@@ -191,9 +182,9 @@ def failure_section(results: Iterable[EvaluatedRow], evaluation: EvaluationRecor
     )
 
 
-def _failures_of(result: EvaluatedRow, evaluation: EvaluationRecord) -> Iterator[Failure]:
-    def failure(kind: str, sentence: str, *evidence: Evidence) -> Failure:
-        return Failure(
+def _failures_of(result: EvaluatedRow, evaluation: EvaluationRecord) -> Iterator[sections.Failure]:
+    def failure(kind: str, sentence: str, *evidence: sections.Evidence) -> sections.Failure:
+        return sections.Failure(
             item=result.row - 1,
             trial=result.repeat - 1,
             label=cell_name(result.row, result.repeat, evaluation.repeats),
@@ -212,8 +203,8 @@ def _failures_of(result: EvaluatedRow, evaluation: EvaluationRecord) -> Iterator
             yield failure(
                 alias,
                 score.reason or f"score {score.score:g}",
-                Evidence(label="compared", text=value_text(score.compared)),
-                Evidence(label="against", text=value_text(score.against)),
+                sections.Evidence(label="compared", text=value_text(score.compared)),
+                sections.Evidence(label="against", text=value_text(score.against)),
             )
 
 
@@ -231,7 +222,7 @@ def slices(data: EvaluationData) -> Iterator[AnySection]:
         yield shared.table(
             f"slices-{column}",
             f"By {column}",
-            (Column(label=column), *counts, *shared.estimate_columns(aliases)),
+            (sections.Column(label=column), *counts, *shared.estimate_columns(aliases)),
             (
                 [
                     one_line(group, 80),
@@ -245,7 +236,7 @@ def slices(data: EvaluationData) -> Iterator[AnySection]:
         )
 
 
-def _slice_cells(results: Iterable[EvaluatedRow], alias: str) -> list[Cell]:
+def _slice_cells(results: Iterable[EvaluatedRow], alias: str) -> list[sections.Cell]:
     by_row: dict[int, list[float]] = {}
     for result in results:
         score = _score(result, alias)

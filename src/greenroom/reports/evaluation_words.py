@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from greenroom.analysis.roles import column_roles
 from greenroom.messages import text_of
+from greenroom.reports.report import EvaluationData
 from greenroom.reports.texts import one_line, percent, plural
-from greenroom.store import chat_of
+from greenroom.store import EvaluationRecord, chat_of
 from greenroom.util.raw_json import raw_text
-
-if TYPE_CHECKING:
-    from greenroom.reports.report import EvaluationData
-    from greenroom.store import EvaluationRecord
 
 _LONGEST = 300
 

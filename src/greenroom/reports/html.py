@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
-from functools import cache
 from importlib.resources import files
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -20,11 +19,10 @@ from greenroom.reports.html_data import conversations
 from greenroom.reports.plain import plain
 from greenroom.reports.report import EvaluationData, RunData
 from greenroom.reports.sections import AnySection, Chart, Evidence, Grid, Report, Table
-from greenroom.reports.templates import template
+from greenroom.reports.templates import Names, template
 from greenroom.store.outcomes import OUTCOMES, outcome_info
 
 if TYPE_CHECKING:
-    from jinja2 import Template
     from markupsafe import Markup
 
 Pieces = list[tuple[str, bool]]
@@ -72,7 +70,7 @@ def render_html(report: Report, data: RunData | EvaluationData | None = None) ->
     if data is None and isinstance(report, (RunData, EvaluationData)):
         data = report
     links, blocks = conversations(report, data)
-    page = _template().render(
+    page = template("page.html.jinja", _words).render(
         report=report, sections=list(placed(report)), links=links, blocks=blocks
     )
     # Half a surrogate pair cannot be written to a file, and a page has no control characters.
@@ -115,37 +113,34 @@ def _says_something(section: AnySection) -> bool:
     return True
 
 
-@cache
-def _template() -> Template:
-    return template(
-        "page.html.jinja",
-        filters={
-            "data": _json,
-            "plural": texts.plural,
-            "power": _power,
-            "tone": _tone,
-            "unbroken": _unbroken,
-        },
-        names={
-            "LONG": LONG,
-            "cell_text": texts.cell_text,
-            "chart_lines": tabular.chart_lines,
-            "compared": compared,
-            "figure_text": texts.figure_text,
-            "group": _group,
-            "groups": _groups,
-            "outcome_counts": _outcome_counts,
-            "outcome_info": outcome_info,
-            "outcome_words": {
-                name: {"label": info.label, "symbol": info.symbol, "tone": _tone(name)}
-                for name, info in OUTCOMES.items()
-            },
-            "percent": texts.percent,
-            "plot": plot,
-            "scripts": _assets(SCRIPTS),
-            "styles": _assets(STYLES),
-        },
-    )
+def _words() -> tuple[Names, Names]:
+    filters = {
+        "data": _json,
+        "plural": texts.plural,
+        "power": _power,
+        "tone": _tone,
+        "unbroken": _unbroken,
+    }
+    outcomes = {
+        name: {"label": info.label, "symbol": info.symbol, "tone": _tone(name)}
+        for name, info in OUTCOMES.items()
+    }
+    return filters, {
+        "LONG": LONG,
+        "cell_text": texts.cell_text,
+        "chart_lines": tabular.chart_lines,
+        "compared": compared,
+        "figure_text": texts.figure_text,
+        "group": _group,
+        "groups": _groups,
+        "outcome_counts": _outcome_counts,
+        "outcome_info": outcome_info,
+        "outcome_words": outcomes,
+        "percent": texts.percent,
+        "plot": plot,
+        "scripts": _assets(SCRIPTS),
+        "styles": _assets(STYLES),
+    }
 
 
 def _assets(names: tuple[str, ...]) -> str:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, cast
+from datetime import datetime
+from typing import Final, cast
 
+from greenroom.reports.sections import Cell, Column, Figure, Format
 from greenroom.store.outcomes import outcome_info
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from greenroom.reports.sections import Cell, Column, Figure, Format
 
 NOTHING: Final = "–"
 """Stands for a figure that there is none of."""
