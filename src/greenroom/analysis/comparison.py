@@ -14,7 +14,7 @@ from math import nan
 from statistics import fmean
 
 from greenroom.analysis import comparison_figures as figures
-from greenroom.analysis.evaluations import mean_of_rows
+from greenroom.analysis.evaluations import mean_of_rows, scores_by_row
 from greenroom.analysis.figures import USUAL, ErrorConvention, Resampling
 from greenroom.analysis.metrics import convention_metrics
 from greenroom.analysis.power import Counts, PowerAnalysis, observed_spread
@@ -140,11 +140,9 @@ def _comparison(
     from greenroom.analysis.paired import paired_trials
 
     first = differences[1]
-    verdict = verdict_of(first.difference, p_adjusted, confidence)
-    sensitivity = _sensitivity(pairs, first.difference.value, confidence, comparisons)
     before, after = baseline.solved.keys(), other.solved.keys()
     common = before & after
-    return figures.RunComparison(
+    found = figures.RunComparison(
         label=other.run.label,
         baseline=baseline.run.label,
         tasks=first.tasks,
@@ -153,21 +151,13 @@ def _comparison(
         differences=differences,
         trials=paired_trials(baseline.solved, other.solved),
         p_adjusted=p_adjusted,
-        verdict=verdict,
-        sentence=sentence_of(
-            other.run.label,
-            baseline.run.label,
-            verdict,
-            first,
-            p_adjusted,
-            sensitivity,
-            confidence=confidence,
-            comparisons=comparisons,
-        ),
-        sensitivity=sensitivity,
+        verdict=verdict_of(first.difference, p_adjusted, confidence),
+        sentence="",
+        sensitivity=_sensitivity(pairs, first.difference.value, confidence, comparisons),
         flips=list(_flips(baseline, other)),
         cost_difference=less(other.average_cost(common), baseline.average_cost(common)),
     )
+    return found.model_copy(update={"sentence": sentence_of(found, confidence, comparisons)})
 
 
 def _sensitivity(
@@ -227,14 +217,6 @@ class ComparedEvaluation:
         for result in self.results:
             if alias in result.scores:
                 yield result, result.scores[alias]
-
-    def scores(self, alias: str) -> dict[int, list[float]]:
-        """The scores of an evaluator by row."""
-        found: dict[int, list[float]] = {}
-        for result, score in self.scored(alias):
-            if score.score is not None:
-                found.setdefault(result.row, []).append(score.score)
-        return found
 
     def verdicts(self, alias: str) -> dict[int, dict[int, bool]]:
         """The verdicts of an evaluator by row and repeat."""
@@ -305,7 +287,7 @@ def _paired(
     baseline: ComparedEvaluation, other: ComparedEvaluation, alias: str
 ) -> tuple[list[float], list[float], list[Fraction]]:
     """The mean scores of the rows in common, before and after, and how far they lie apart."""
-    before, after = baseline.scores(alias), other.scores(alias)
+    before, after = (scores_by_row(one.results, alias) for one in (baseline, other))
     common = sorted(before.keys() & after.keys())
     then, now = ([fmean(scores[row]) for row in common] for scores in (before, after))
     apart = [round((new - old) * _GRID) for old, new in zip(then, now, strict=True)]
@@ -345,6 +327,9 @@ def _evaluation_side(one: ComparedEvaluation, confidence: float) -> figures.Eval
         rows=len(one.answered),
         results=answered,
         coverage=answered / one.planned if one.planned else 0.0,
-        means={alias: mean_of_rows(one.scores(alias), confidence) for alias in one.aliases},
+        means={
+            alias: mean_of_rows(scores_by_row(one.results, alias), confidence)
+            for alias in one.aliases
+        },
         average_cost=one.average_cost,
     )

@@ -233,6 +233,16 @@ def _spend(purses: dict[str, _Purse], usage: Mapping[str, Usage], *, is_result: 
         purse.unpriced += is_result and used.cost is None
 
 
+def scores_by_row(results: Iterable[ResultRecord], alias: str) -> dict[int, list[float]]:
+    """The scores of an evaluator by row."""
+    found: dict[int, list[float]] = {}
+    for result in results:
+        score = result.scores.get(alias)
+        if score is not None and score.score is not None:
+            found.setdefault(result.row, []).append(score.score)
+    return found
+
+
 def mean_of_rows(scores: ByRow, confidence: float = CONFIDENCE) -> Estimate:
     """The mean of all scores with its interval; rows are the units that chance has drawn."""
     # Numbers are only needed here: a command that counts nothing does not wait for numpy.

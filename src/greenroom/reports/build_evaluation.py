@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from greenroom.analysis.evaluations import EvaluatorFigures, mean_of_rows
+from greenroom.analysis.evaluations import EvaluatorFigures, mean_of_rows, scores_by_row
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.reports import evaluation_words as words
 from greenroom.reports import sections
@@ -215,34 +215,21 @@ def slices(data: EvaluationData) -> Iterator[AnySection]:
         groups: dict[str, list[EvaluatedRow]] = {}
         for result in data.results:
             value = result.inputs.get(column)
-            groups.setdefault("(none)" if value in (None, "") else value_text(value), []).append(
-                result
-            )
+            group = "(none)" if value in (None, "") else value_text(value)
+            groups.setdefault(group, []).append(result)
+        rows: list[list[sections.Cell]] = []
+        for group, found in sorted(groups.items()):
+            cells = [one_line(group, 80), len({one.row for one in found}), len(found)]
+            means = (mean_of_rows(scores_by_row(found, alias)) for alias in aliases)
+            rows.append([*cells, *(cell for mean in means for cell in shared.estimate_cells(mean))])
         counts = columns("Rows:count", "Results:count")
         yield shared.table(
             f"slices-{column}",
             f"By {column}",
             (sections.Column(label=column), *counts, *shared.estimate_columns(aliases)),
-            (
-                [
-                    one_line(group, 80),
-                    len({one.row for one in found}),
-                    len(found),
-                    *(cell for alias in aliases for cell in _slice_cells(found, alias)),
-                ]
-                for group, found in sorted(groups.items())
-            ),
+            rows,
             sort=3,
         )
-
-
-def _slice_cells(results: Iterable[EvaluatedRow], alias: str) -> list[sections.Cell]:
-    by_row: dict[int, list[float]] = {}
-    for result in results:
-        score = _score(result, alias)
-        if score is not None:
-            by_row.setdefault(result.row, []).append(score)
-    return shared.estimate_cells(mean_of_rows(by_row))
 
 
 def costs(data: EvaluationData) -> Iterator[AnySection]:
@@ -264,19 +251,13 @@ def latency(data: EvaluationData) -> Iterator[AnySection]:
 def provenance(data: EvaluationData) -> Iterator[AnySection]:
     """What it takes to do the same again."""
     evaluation = data.evaluation
-    yield shared.provenance_facts(
-        [
-            ("Name", evaluation.name),
-            ("Id", evaluation.id),
-            ("Status", evaluation.status),
-            ("Workflow", evaluation.workflow),
-            ("Test set", evaluation.test_set),
-            ("Rows", f"{evaluation.row_count:,}"),
-            ("Repeats", str(evaluation.repeats)),
-            ("Evaluators", ", ".join(str(spec["alias"]) for spec in evaluation.evaluators)),
-            ("Seed", str(evaluation.config.get("seed", "unknown"))),
-            ("Judge", str(evaluation.config.get("judge_model") or "none")),
-        ]
+    yield shared.provenance(
+        evaluation,
+        ("Workflow", evaluation.workflow),
+        ("Test set", evaluation.test_set),
+        ("Rows", f"{evaluation.row_count:,}"),
+        ("Repeats", str(evaluation.repeats)),
+        ("Evaluators", ", ".join(str(spec["alias"]) for spec in evaluation.evaluators)),
     )
     yield shared.setup_text(
         {"configuration": evaluation.config, "evaluators": evaluation.evaluators}

@@ -285,17 +285,11 @@ def _what_differs(data: RunData) -> Iterator[str]:
 def provenance(data: RunData) -> Iterator[AnySection]:
     """What it takes to do the same again."""
     run = data.run
-    yield shared.provenance_facts(
-        [
-            ("Name", run.name),
-            ("Id", run.id),
-            ("Status", run.status),
-            ("Tasks", f"{len(run.task_indices):,} of {run.env}, split {run.task_split}"),
-            ("Trials", str(run.num_trials)),
-            ("Seed", str(run.config.get("seed", "unknown"))),
-            ("Judge", str(run.config.get("judge_model") or "none")),
-            *((f"Pack {key}", str(value)) for key, value in run.pack.items()),
-        ]
+    yield shared.provenance(
+        run,
+        ("Tasks", f"{len(run.task_indices):,} of {run.env}, split {run.task_split}"),
+        ("Trials", str(run.num_trials)),
+        pack=run.pack,
     )
     yield shared.setup_text(run.config)
     if run.policy.strip():

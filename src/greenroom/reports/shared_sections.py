@@ -12,7 +12,7 @@ from greenroom.reports.plain import plain, without_secrets
 from greenroom.reports.sections import AnySection, Cell, Column, Figure, Format, Point, Row, columns
 from greenroom.reports.texts import known, plural
 from greenroom.store.outcomes import OUTCOMES, outcome_info
-from greenroom.store.records import Usage
+from greenroom.store.records import JobRecord, Usage
 
 DataT = TypeVar("DataT", bound=Immutable)
 Builder = Callable[[DataT], Iterable[AnySection]]
@@ -127,6 +127,16 @@ def kind_counts(
 def provenance_facts(facts: Iterable[tuple[str, str]]) -> sections.Facts:
     """What it takes to do the same again."""
     return sections.Facts(id="provenance", title="Provenance", facts=facts_of(facts), detail=True)
+
+
+def provenance(
+    job: JobRecord, *facts: tuple[str, str], pack: Mapping[str, Any] | None = None
+) -> sections.Facts:
+    """What it takes to do a job again: what all jobs have, and facts of its kind."""
+    named = (("Name", job.name), ("Id", job.id), ("Status", job.status))
+    seed, judge = job.config.get("seed", "unknown"), job.config.get("judge_model") or "none"
+    packed = ((f"Pack {key}", str(value)) for key, value in (pack or {}).items())
+    return provenance_facts([*named, *facts, ("Seed", str(seed)), ("Judge", str(judge)), *packed])
 
 
 def setup_text(config: Any) -> sections.Text:
