@@ -8,10 +8,16 @@ from greenroom.analysis.comparison import (
     compare_evaluations,
     compare_runs,
 )
-from greenroom.analysis.comparison_figures import Comparison, RunComparison
 from greenroom.analysis.errors import break_down, diagnose
 from greenroom.analysis.evaluations import EvaluationFigures, EvaluatorFigures, measure_evaluation
-from greenroom.analysis.figures import Diagnosis, ErrorBreakdown, Estimate, RunMetrics
+from greenroom.analysis.figures import (
+    Comparison,
+    Diagnosis,
+    ErrorBreakdown,
+    Estimate,
+    RunComparison,
+    RunMetrics,
+)
 from greenroom.analysis.gates import Gate, GateResult, check_gates, parse_gate, parse_gates
 from greenroom.analysis.metrics import measure_run
 from greenroom.analysis.power import PowerAnalysis

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import nan
 from statistics import fmean
 
-from greenroom.analysis import comparison_figures as figures
+from greenroom.analysis import figures
 from greenroom.analysis.evaluations import mean_of_rows, scores_by_row
 from greenroom.analysis.figures import USUAL, ErrorConvention, Resampling
 from greenroom.analysis.metrics import convention_metrics

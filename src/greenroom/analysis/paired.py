@@ -15,9 +15,16 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from greenroom.analysis.comparison_figures import Difference, PairedFigure, PairedTrials
 from greenroom.analysis.distributions import half_binomial_cdf
-from greenroom.analysis.figures import NOTHING, USUAL, Estimate, Resampling
+from greenroom.analysis.figures import (
+    NOTHING,
+    USUAL,
+    Difference,
+    Estimate,
+    PairedFigure,
+    PairedTrials,
+    Resampling,
+)
 from greenroom.analysis.intervals import TaskBootstrap, constant_bounds, student_interval
 from greenroom.analysis.power import Counts
 

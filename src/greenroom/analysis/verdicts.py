@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
-from greenroom.analysis.comparison_figures import PairedFigure, RunComparison, Sensitivity, Verdict
-from greenroom.analysis.figures import Estimate
+from greenroom.analysis.figures import Estimate, PairedFigure, RunComparison, Sensitivity, Verdict
 
 
 def verdict_of(apart: Estimate, p_adjusted: float, confidence: float) -> Verdict:

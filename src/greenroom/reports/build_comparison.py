@@ -10,15 +10,16 @@ from greenroom.analysis.comparison import (
     compare_evaluations,
     compare_runs,
 )
-from greenroom.analysis.comparison_figures import (
+from greenroom.analysis.errors import diagnose
+from greenroom.analysis.figures import (
     Comparison,
+    ErrorConvention,
+    Estimate,
     EvaluationComparison,
     PairedTrials,
     RunComparison,
     Side,
 )
-from greenroom.analysis.errors import diagnose
-from greenroom.analysis.figures import ErrorConvention, Estimate
 from greenroom.analysis.verdicts import p_text
 from greenroom.errors import InputError
 from greenroom.reports import shared_sections as shared

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from greenroom.analysis.evaluations import EvaluatorFigures, mean_of_rows, scores_by_row
@@ -182,29 +183,27 @@ def failure_section(
     )
 
 
-def _failures_of(result: EvaluatedRow, evaluation: EvaluationRecord) -> Iterator[sections.Failure]:
-    def failure(kind: str, sentence: str, *evidence: sections.Evidence) -> sections.Failure:
-        return sections.Failure(
-            item=result.row - 1,
-            trial=result.repeat - 1,
-            label=cell_name(result.row, result.repeat, evaluation.repeats),
-            kind=kind,
-            sentence=sentence,
-            subject=question_of(result.inputs, evaluation),
-            evidence=list(evidence),
-        )
-
+def _failures_of(
+    result: EvaluatedRow, evaluation: EvaluationRecord
+) -> Iterator[sections.FailedCell]:
+    failed = partial(
+        sections.FailedCell,
+        item=result.row - 1,
+        trial=result.repeat - 1,
+        label=cell_name(result.row, result.repeat, evaluation.repeats),
+        subject=question_of(result.inputs, evaluation),
+    )
     if not result.has_result:
-        yield failure(_NO_ANSWER, result.error or "the reason was not recorded")
+        yield failed(kind=_NO_ANSWER, sentence=result.error or "the reason was not recorded")
     for alias, score in result.scores.items():
         if score.broken:
-            yield failure(_BROKEN, f"{alias}: {score.reason}")
+            yield failed(kind=_BROKEN, sentence=f"{alias}: {score.reason}")
         elif score.passed is False:
-            yield failure(
-                alias,
-                score.reason or f"score {score.score:g}",
-                sections.Evidence(label="compared", text=value_text(score.compared)),
-                sections.Evidence(label="against", text=value_text(score.against)),
+            held = (("compared", score.compared), ("against", score.against))
+            yield failed(
+                kind=alias,
+                sentence=score.reason or f"score {score.score:g}",
+                evidence=[sections.Evidence(label=k, text=value_text(v)) for k, v in held],
             )
 
 

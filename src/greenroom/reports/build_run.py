@@ -131,9 +131,9 @@ def failure_section(errors: ErrorBreakdown, wishes: Mapping[int, str]) -> sectio
     )
 
 
-def _failure(one: Diagnosis, wish: str) -> sections.Failure:
+def _failure(one: Diagnosis, wish: str) -> sections.FailedCell:
     calls = (("Expected", one.expected), ("Done", one.actual))
-    return sections.Failure(
+    return sections.FailedCell(
         item=one.task_index,
         trial=one.trial,
         label=f"Task {one.task_index}, trial {one.trial}",

@@ -198,7 +198,7 @@ class Printer:
             self.say(f"... and {more}: {self.more} shows them.", "dim")
         self.console.print()
 
-    def _failure(self, failure: sections.Failure, label: str, asks: str) -> None:
+    def _failure(self, failure: sections.FailedCell, label: str, asks: str) -> None:
         self.say(f"{failure.label}, {label}: {texts.one_line(failure.sentence, _LONGEST)}")
         evidence = [(one.label.lower(), one.text) for one in failure.evidence[:_MOST_EVIDENCE]]
         for name, text in [(asks, failure.subject), *evidence]:

@@ -20,6 +20,7 @@ from greenroom.reports.texts import date_text, money, show
 from greenroom.store import EpisodeRecord, chat_of, decoded
 from greenroom.store.records import CellRecord, RewardRecord, StepRecord
 from greenroom.trajectories import RESPOND
+from greenroom.util.json_values import as_dict
 
 Data = RunData | EvaluationData
 Item = dict[str, Any]
@@ -275,9 +276,7 @@ def _messages(messages: Iterable[Mapping[str, Any]]) -> Iterator[Item]:
 
 def _requested(call: Any) -> Item:
     """A call of a tool that a message asks for, whatever shape it has."""
-    whole = cast("dict[str, Any]", call) if isinstance(call, dict) else {}
-    function = whole.get("function")
-    found = cast("dict[str, Any]", function) if isinstance(function, dict) else {}
+    found = as_dict(as_dict(call).get("function"))
     given = decoded(found.get("arguments"))
     return {
         "tool": str(found.get("name", "tool")),

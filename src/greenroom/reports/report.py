@@ -7,14 +7,17 @@ from typing import Any, Literal
 
 from pydantic import Field, computed_field
 
-from greenroom.analysis.comparison_figures import (
+from greenroom.analysis.evaluations import EvaluationFigures
+from greenroom.analysis.figures import (
+    ErrorBreakdown,
+    ErrorConvention,
     EvaluationComparison,
     EvaluationSide,
+    Immutable,
     RunComparison,
+    RunMetrics,
     RunSide,
 )
-from greenroom.analysis.evaluations import EvaluationFigures
-from greenroom.analysis.figures import ErrorBreakdown, ErrorConvention, Immutable, RunMetrics
 from greenroom.analysis.slices import Slice
 from greenroom.reports.sections import Report
 from greenroom.store import EvaluationRecord, ResultRecord

@@ -229,7 +229,7 @@ class Evidence(Immutable, frozen=True):
     text: str
 
 
-class Failure(Immutable, frozen=True):
+class FailedCell(Immutable, frozen=True):
     """Something that did not succeed, and why."""
 
     item: int
@@ -252,7 +252,7 @@ class Failures(Section, frozen=True):
     type: Literal["failures"] = "failures"
     kinds: list[KindCount]
     """The most frequent first."""
-    failures: list[Failure]
+    failures: list[FailedCell]
     total: int
     """How many there are; not all of them need be listed."""
     noun: str

@@ -103,11 +103,6 @@ def estimate_points(estimates: Iterable[tuple[float, str, Estimate | None]]) -> 
     ]
 
 
-def pass_points(estimates: Mapping[int, Estimate], most: int) -> list[Point]:
-    """pass^k as points of a chart, up to the most that are shown."""
-    return estimate_points((k, f"pass^{k}", e) for k, e in sorted(estimates.items()) if k <= most)
-
-
 def facts_of(pairs: Iterable[tuple[str, str]]) -> list[sections.Fact]:
     """Labels with values."""
     return [sections.Fact(label=label, value=value) for label, value in pairs]

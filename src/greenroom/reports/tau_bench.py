@@ -206,10 +206,18 @@ def read_tau_bench(path: Path, *, write_tools: Collection[str] = ()) -> list[Epi
     The file does not say which tools change the database: `write_tools` does. What it does not
     know of an episode, such as when it was played, is taken from the file itself or left out.
     """
-    text, written_at = _read(path)
     try:
-        content: Any = json.loads(text)
+        written_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        content: Any = json.loads(path.read_text(encoding="utf-8"))
         rows = _rows.validate_python(content)
+    except FileNotFoundError as error:
+        raise DataError(f"{path} is missing.") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path} is not UTF-8 text: {error.reason} at byte {error.start}."
+        ) from error
     except json.JSONDecodeError as error:
         raise DataError(
             f"{path} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
@@ -228,20 +236,6 @@ def read_tau_bench(path: Path, *, write_tools: Collection[str] = ()) -> list[Epi
     tools = frozenset(write_tools)
     played = zip(rows, content, strict=True)
     return [_episode(row, raw["traj"], written_at, tools) for row, raw in played]
-
-
-def _read(path: Path) -> tuple[str, datetime]:
-    try:
-        written_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        return path.read_text(encoding="utf-8"), written_at
-    except FileNotFoundError as error:
-        raise DataError(f"{path} is missing.") from error
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{path} is not UTF-8 text: {error.reason} at byte {error.start}."
-        ) from error
 
 
 def _episode(
