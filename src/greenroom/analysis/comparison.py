@@ -13,19 +13,12 @@ from fractions import Fraction
 from math import nan
 from statistics import fmean
 
-from greenroom.analysis import figures
+from greenroom.analysis import figures, verdicts
 from greenroom.analysis.evaluations import mean_of_rows, scores_by_row
 from greenroom.analysis.figures import USUAL, ErrorConvention, Resampling
 from greenroom.analysis.metrics import convention_metrics
 from greenroom.analysis.power import Counts, PowerAnalysis, observed_spread
 from greenroom.analysis.tally import SOLVED, EpisodeLike, Tally, cost_of, instruction_of, tally
-from greenroom.analysis.verdicts import (
-    difference_text,
-    less,
-    sentence_of,
-    verdict_of,
-    verdict_sentence,
-)
 from greenroom.store import ResultRecord, ScoreRecord
 
 DEEPEST_K = 4
@@ -151,13 +144,15 @@ def _comparison(
         differences=differences,
         trials=paired_trials(baseline.solved, other.solved),
         p_adjusted=p_adjusted,
-        verdict=verdict_of(first.difference, p_adjusted, confidence),
+        verdict=verdicts.verdict_of(first.difference, p_adjusted, confidence),
         sentence="",
         sensitivity=_sensitivity(pairs, first.difference.value, confidence, comparisons),
         flips=list(_flips(baseline, other)),
-        cost_difference=less(other.average_cost(common), baseline.average_cost(common)),
+        cost_difference=verdicts.less(other.average_cost(common), baseline.average_cost(common)),
     )
-    return found.model_copy(update={"sentence": sentence_of(found, confidence, comparisons)})
+    return found.model_copy(
+        update={"sentence": verdicts.sentence_of(found, confidence, comparisons)}
+    )
 
 
 def _sensitivity(
@@ -259,7 +254,7 @@ def compare_evaluations(
                 alias=alias,
                 rows=rows,
                 p_adjusted=p_adjusted,
-                verdict=verdict_of(one.difference, p_adjusted, confidence),
+                verdict=verdicts.verdict_of(one.difference, p_adjusted, confidence),
                 pairs=paired_trials(before, after),
                 flips=[
                     figures.FlippedRow(
@@ -300,12 +295,14 @@ def _evaluation_comparison(
     differences: list[figures.EvaluatorDifference],
     confidence: float,
 ) -> figures.EvaluationComparison:
-    verdicts = {one.verdict for one in differences}
+    called = {one.verdict for one in differences}
     verdict: figures.Verdict = "no_difference_shown"
-    if verdicts & {"worse", "better"}:
-        verdict = "worse" if "worse" in verdicts else "better"
+    if called & {"worse", "better"}:
+        verdict = "worse" if "worse" in called else "better"
     telling = [one for one in differences if one.verdict == verdict and one.rows]
-    told = "; ".join(difference_text(one.alias, one, one.p_adjusted, confidence) for one in telling)
+    told = "; ".join(
+        verdicts.difference_text(one.alias, one, one.p_adjusted, confidence) for one in telling
+    )
     return figures.EvaluationComparison(
         label=other.label,
         baseline=baseline.label,
@@ -313,10 +310,10 @@ def _evaluation_comparison(
         only_baseline=len(baseline.answered - other.answered),
         only_run=len(other.answered - baseline.answered),
         verdict=verdict,
-        sentence=verdict_sentence(other.label, baseline.label, verdict, told)
+        sentence=verdicts.verdict_sentence(other.label, baseline.label, verdict, told)
         if telling
         else f"{other.label} and {baseline.label} have no scores in common to be compared on.",
-        cost_difference=less(other.average_cost, baseline.average_cost),
+        cost_difference=verdicts.less(other.average_cost, baseline.average_cost),
     )
 
 

@@ -12,15 +12,7 @@ from dataclasses import dataclass, field
 
 from pydantic import computed_field
 
-from greenroom.analysis.figures import (
-    LATENCY_NAMES,
-    Estimate,
-    Immutable,
-    Latency,
-    Resampling,
-    named_latency,
-    without_interval,
-)
+from greenroom.analysis import figures
 from greenroom.analysis.latency import Spans, add_model_seconds, latencies
 from greenroom.store import (
     EvaluationRecord,
@@ -40,7 +32,7 @@ ByRow = Mapping[int, list[float]]
 """The scores of each row's repeats."""
 
 
-class EvaluatorFigures(Immutable, frozen=True):
+class EvaluatorFigures(figures.Immutable, frozen=True):
     """How one evaluator scored the results."""
 
     alias: str
@@ -51,15 +43,15 @@ class EvaluatorFigures(Immutable, frozen=True):
     """Results without one: there was nothing to compare, say."""
     broken: int
     """Results without one because the evaluator itself did not work."""
-    mean: Estimate
+    mean: figures.Estimate
     """Of the scores."""
     judged: int
     """Results of which it was said whether they passed."""
-    passed: Estimate
+    passed: figures.Estimate
     """The share of these that passed."""
 
 
-class PurseFigures(Immutable, frozen=True):
+class PurseFigures(figures.Immutable, frozen=True):
     """What one purse paid for."""
 
     calls: int
@@ -70,7 +62,7 @@ class PurseFigures(Immutable, frozen=True):
     """Results whose cost is not known."""
 
 
-class EvaluationFigures(Immutable, frozen=True):
+class EvaluationFigures(figures.Immutable, frozen=True):
     """Everything that is counted and estimated of an evaluation."""
 
     confidence: float
@@ -85,7 +77,7 @@ class EvaluationFigures(Immutable, frozen=True):
     common_errors: dict[str, int]
     """The most frequent errors, with how often each occurred."""
     evaluators: list[EvaluatorFigures]
-    latency: dict[str, Latency]
+    latency: dict[str, figures.Latency]
     """By what took so long: call is the workflow's time for a row, and model.judge, for one, a
     model call of that purse."""
     purses: dict[str, PurseFigures]
@@ -104,7 +96,7 @@ class EvaluationFigures(Immutable, frozen=True):
         """US dollars in all, as far as they are known."""
         return sum(purse.cost for purse in self.purses.values())
 
-    def named(self) -> dict[str, Estimate]:
+    def named(self) -> dict[str, figures.Estimate]:
         """The figures by the names that gates use."""
         return {
             **{
@@ -113,20 +105,22 @@ class EvaluationFigures(Immutable, frozen=True):
                 for what, figure in (
                     ("mean", one.mean),
                     ("passed", one.passed),
-                    ("unscored", without_interval(one.unscored + one.broken)),
+                    ("unscored", figures.without_interval(one.unscored + one.broken)),
                 )
             },
-            **named_latency(self.latency.get("call")),
-            "cost": without_interval(self.cost),
-            "coverage": without_interval(self.with_result / self.planned if self.planned else None),
-            "errors": without_interval(self.errors + self.missing),
+            **figures.named_latency(self.latency.get("call")),
+            "cost": figures.without_interval(self.cost),
+            "coverage": figures.without_interval(
+                self.with_result / self.planned if self.planned else None
+            ),
+            "errors": figures.without_interval(self.errors + self.missing),
         }
 
 
 def gate_names(aliases: Iterable[str]) -> list[str]:
     """The names of the figures that an evaluation with these evaluators has."""
     of_each = [f"{alias}.{what}" for alias in aliases for what in ("mean", "passed", "unscored")]
-    return [*of_each, *LATENCY_NAMES, "cost", "coverage", "errors"]
+    return [*of_each, *figures.LATENCY_NAMES, "cost", "coverage", "errors"]
 
 
 def measure_evaluation(store: Store, evaluation: EvaluationRecord) -> EvaluationFigures:
@@ -177,7 +171,7 @@ def measure_results(
         missing=max(planned - results - errors.total(), 0),
         common_errors=dict(errors.most_common(_SHOWN_ERRORS)),
         evaluators=[
-            scores[alias].figures(alias, name, confidence) for alias, name in evaluators.items()
+            scores[alias].measured(alias, name, confidence) for alias, name in evaluators.items()
         ],
         latency=latencies(spans, confidence),
         purses={name: PurseFigures(**vars(one)) for name, one in sorted(purses.items())},
@@ -211,7 +205,7 @@ class _Scores:
         if score is not None and score.passed is not None:
             self.passed.setdefault(row, []).append(float(score.passed))
 
-    def figures(self, alias: str, name: str, confidence: float) -> EvaluatorFigures:
+    def measured(self, alias: str, name: str, confidence: float) -> EvaluatorFigures:
         return EvaluatorFigures(
             alias=alias,
             name=name,
@@ -243,7 +237,7 @@ def scores_by_row(results: Iterable[ResultRecord], alias: str) -> dict[int, list
     return found
 
 
-def mean_of_rows(scores: ByRow, confidence: float = CONFIDENCE) -> Estimate:
+def mean_of_rows(scores: ByRow, confidence: float = CONFIDENCE) -> figures.Estimate:
     """The mean of all scores with its interval; rows are the units that chance has drawn."""
     # Numbers are only needed here: a command that counts nothing does not wait for numpy.
     import numpy as np
@@ -252,7 +246,7 @@ def mean_of_rows(scores: ByRow, confidence: float = CONFIDENCE) -> Estimate:
 
     sums = {(len(row), sum(row)) for row in scores.values() if row}
     if len(sums) <= _MOST_KINDS:
-        return average_reward(scores, Resampling(confidence))
+        return average_reward(scores, figures.Resampling(confidence))
     # With so many rows the bootstrap only works out, at great length, what a formula says.
     counts = np.array([len(row) for row in scores.values() if row], dtype=np.float64)
     totals = np.array([sum(row) for row in scores.values() if row], dtype=np.float64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from greenroom.analysis import figures
 from greenroom.analysis.comparison import (
     ComparedEvaluation,
     ComparedRun,
@@ -11,15 +12,6 @@ from greenroom.analysis.comparison import (
     compare_runs,
 )
 from greenroom.analysis.errors import diagnose
-from greenroom.analysis.figures import (
-    Comparison,
-    ErrorConvention,
-    Estimate,
-    EvaluationComparison,
-    PairedTrials,
-    RunComparison,
-    Side,
-)
 from greenroom.analysis.verdicts import p_text
 from greenroom.errors import InputError
 from greenroom.reports import shared_sections as shared
@@ -37,7 +29,7 @@ def compare_stored(
     store: Store,
     jobs: Sequence[RunRecord] | Sequence[EvaluationRecord],
     *,
-    convention: ErrorConvention = "errors_excluded",
+    convention: figures.ErrorConvention = "errors_excluded",
 ) -> ComparisonReport:
     """Compare stored runs, or stored evaluations, with the first of them.
 
@@ -106,7 +98,9 @@ def _compared_run(store: Store, run: RunRecord) -> ComparedRun:
     )
 
 
-def _coverage_notes(compared: Sequence[ComparedRun], comparison: Comparison) -> Iterator[str]:
+def _coverage_notes(
+    compared: Sequence[ComparedRun], comparison: figures.Comparison
+) -> Iterator[str]:
     """What episodes without a result mean for the verdicts."""
     lacking = [side for side in comparison.runs if side.coverage < 1]
     for side in lacking:
@@ -156,11 +150,13 @@ def sides(report: ComparisonReport) -> Iterator[AnySection]:
     title, *head = ("Runs", "Run", "Tasks:count", "Episodes:count")
     if not report.runs:
         title, *head = ("Evaluations", "Evaluation", "Rows:count", "Answers:count")
-    figures = [*shared.estimate_columns(names, wide=True), *(["Cost each:money"] if costs else [])]
-    yield shared.table("sides", title, (*head, "Coverage:percent", *figures), rows)
+    measures = [*shared.estimate_columns(names, wide=True), *(["Cost each:money"] if costs else [])]
+    yield shared.table("sides", title, (*head, "Coverage:percent", *measures), rows)
 
 
-def _estimates(report: ComparisonReport) -> Iterator[tuple[Side, Mapping[str, Estimate]]]:
+def _estimates(
+    report: ComparisonReport,
+) -> Iterator[tuple[figures.Side, Mapping[str, figures.Estimate]]]:
     """pass^k of every run, or the mean scores of every evaluation, by name."""
     for run in report.runs:
         yield run, {f"pass^{k}": e for k, e in sorted(run.pass_hat_k.items()) if k <= _MOST_KS}
@@ -172,7 +168,7 @@ def differences(report: ComparisonReport) -> Iterator[AnySection]:
     """How far the figures lie apart over what both have, and how sure that is."""
     rows: list[list[Cell]] = []
     for one in report.comparisons:
-        if isinstance(one, RunComparison):
+        if isinstance(one, figures.RunComparison):
             found = [(f"pass^{k}", d.tasks, d) for k, d in one.differences.items()]
         else:
             found = [(d.alias, d.rows, d) for d in one.evaluators]
@@ -196,7 +192,7 @@ def differences(report: ComparisonReport) -> Iterator[AnySection]:
 def _difference_notes(report: ComparisonReport) -> Iterator[str]:
     yield f"Intervals hold with {percent(report.confidence)} confidence."
     for one in report.comparisons:
-        if isinstance(one, RunComparison):
+        if isinstance(one, figures.RunComparison):
             yield _pairs("trials", "solved", one, one.trials)
         else:
             for evaluator in one.evaluators:
@@ -213,7 +209,10 @@ def _difference_notes(report: ComparisonReport) -> Iterator[str]:
 
 
 def _pairs(
-    noun: str, verb: str, one: RunComparison | EvaluationComparison, pairs: PairedTrials
+    noun: str,
+    verb: str,
+    one: figures.RunComparison | figures.EvaluationComparison,
+    pairs: figures.PairedTrials,
 ) -> str:
     return (
         f"Paired {noun}: {pairs.only_run} {verb} only in {one.label}, {pairs.only_baseline} only "
@@ -244,9 +243,9 @@ def flips(report: ComparisonReport) -> Iterator[AnySection]:
         )
 
 
-def _flipped(one: RunComparison | EvaluationComparison) -> Iterator[Row]:
+def _flipped(one: figures.RunComparison | figures.EvaluationComparison) -> Iterator[Row]:
     """The rows of flips, what broke first."""
-    if isinstance(one, RunComparison):
+    if isinstance(one, figures.RunComparison):
         words = {"lost": "broke", "gained": "healed"}
         for flip in sorted(one.flips, key=lambda flip: flip.direction != "lost"):
             how, rates = words[flip.direction], (flip.baseline_rate, flip.rate)

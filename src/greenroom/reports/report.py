@@ -7,17 +7,9 @@ from typing import Any, Literal
 
 from pydantic import Field, computed_field
 
+from greenroom.analysis import figures
 from greenroom.analysis.evaluations import EvaluationFigures
-from greenroom.analysis.figures import (
-    ErrorBreakdown,
-    ErrorConvention,
-    EvaluationComparison,
-    EvaluationSide,
-    Immutable,
-    RunComparison,
-    RunMetrics,
-    RunSide,
-)
+from greenroom.analysis.figures import Immutable
 from greenroom.analysis.slices import Slice
 from greenroom.reports.sections import Report
 from greenroom.store import EvaluationRecord, ResultRecord
@@ -37,8 +29,8 @@ class RunData(Immutable, frozen=True):
     """Everything that is known of a run: what its sections are built from."""
 
     run: RunRecord
-    metrics: RunMetrics
-    errors: ErrorBreakdown
+    metrics: figures.RunMetrics
+    errors: figures.ErrorBreakdown
     published: list[PublishedRow]
     episodes: list[EpisodeRecord]
     attempts: int = 0
@@ -123,13 +115,13 @@ class ComparisonReport(Report, frozen=True):
 
     kind: Literal["greenroom.comparison"] = "greenroom.comparison"
     confidence: float
-    convention: ErrorConvention | None = None
+    convention: figures.ErrorConvention | None = None
     """For runs: what becomes of episodes without a result."""
-    runs: list[RunSide] = Field(default_factory=list[RunSide])
+    runs: list[figures.RunSide] = Field(default_factory=list[figures.RunSide])
     """The baseline first; empty for evaluations."""
-    evaluations: list[EvaluationSide] = Field(default_factory=list[EvaluationSide])
+    evaluations: list[figures.EvaluationSide] = Field(default_factory=list[figures.EvaluationSide])
     """The baseline first; empty for runs."""
-    comparisons: list[RunComparison] | list[EvaluationComparison]
+    comparisons: list[figures.RunComparison] | list[figures.EvaluationComparison]
     """One for each further run or evaluation."""
 
     @property
