@@ -45,7 +45,7 @@ def _words() -> tuple[Names, Names]:
         "unsolved": _unsolved,
     }
     symbols = ", ".join(f"{one.symbol} {one.label.lower()}" for one in OUTCOMES.values())
-    return filters, {**vars(tabular), "labels": _labels, "legend": symbols}
+    return filters, {"labels": _labels, "legend": symbols, "tabular": tabular}
 
 
 def _cells(row: Row, columns: Sequence[Column]) -> list[str]:
