@@ -114,8 +114,8 @@ def _test_set(evaluation: EvaluationRecord) -> str:
 def _show_row(
     store: Store, evaluation: EvaluationRecord, row: int, repeat: int | None, *, json: bool
 ) -> None:
+    from greenroom.reports.console import print_result
     from greenroom.reports.report import EvaluatedRow
-    from greenroom.reports.result import print_result
 
     if row > evaluation.row_count:
         raise InputError(f"There is no row {row}: '{evaluation.name}' has {evaluation.row_count}.")
