@@ -16,7 +16,7 @@ from uuid import uuid4
 import orjson
 from pydantic import BeforeValidator, Field
 
-from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, DomainView, Stage
+from greenroom.agents.strategies import AgentContext, AgentStrategy, DomainView, Stage
 from greenroom.agents.tool_calling import ToolCallingAgent, ToolCallingSettings
 from greenroom.errors import InputError
 from greenroom.messages import last_assistant_message
@@ -144,13 +144,9 @@ def create_model(context: AgentContext) -> Model:
     return WorkflowModel(context.shared.target, context.settings.parameters, session)
 
 
-def _create(context: AgentContext) -> Agent:
-    return WorkflowAgent(context)
-
-
 strategy = AgentStrategy(
     "workflow",
-    _create,
+    WorkflowAgent,
     "a chat workflow, or an OpenAI-compatible server, that is given the domain's tools",
     settings=WorkflowSettings,
     create_model=create_model,
@@ -171,7 +167,7 @@ def strategy_of(workflow: Workflow | Callable[..., Any]) -> AgentStrategy:
 
     return AgentStrategy(
         declared.name,
-        _create,
+        WorkflowAgent,
         declared.description,
         settings=CallSettings,
         create_model=create_model,

@@ -22,7 +22,7 @@ from greenroom.agents.conversation import writable
 from greenroom.agents.fastworkflow.fastworkflow_tool_map import ToolMap
 from greenroom.agents.fastworkflow.folders import find_workflow, installed_version
 from greenroom.agents.fastworkflow.workers import Worker, Workers, prepare_workers
-from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, DomainView, Stage
+from greenroom.agents.strategies import AgentContext, AgentStrategy, DomainView, Stage
 from greenroom.domains.tasks import Action, respond
 from greenroom.errors import InputError
 from greenroom.models import Completion, ContextWindowExceeded, ModelRequest
@@ -310,13 +310,9 @@ def _tool_map(given: Path | None) -> dict[str, str]:
         ) from error
 
 
-def _create(context: AgentContext) -> Agent:
-    return FastWorkflowAgent(context)
-
-
 strategy = AgentStrategy(
     "fastworkflow",
-    _create,
+    FastWorkflowAgent,
     "a FastWorkflow agent: it resolves commands, the environment executes them",
     settings=FastWorkflowSettings,
     needs_model=True,
