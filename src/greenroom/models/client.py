@@ -136,7 +136,7 @@ class ModelClient:
 
     def _wasted_cost(self, tally: Tally) -> float | None:
         """What attempts without a usable answer cost: nothing, as long as they used no tokens."""
-        if tally.wasted.prompt or tally.wasted.completion:
+        if tally.wasted.total:
             return self._price.cost(tally.wasted) if self._price else None
         return 0.0
 
@@ -176,7 +176,7 @@ class ModelClient:
         self._calls += 1
         self._retries += tally.retries
         if self._budget:
-            self._budget.spend(cost, tokens.prompt + tokens.completion)
+            self._budget.spend(cost, tokens.total)
 
 
 @dataclass(frozen=True)

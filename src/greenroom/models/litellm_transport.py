@@ -140,11 +140,16 @@ async def _litellm_for(user: LitellmTransport) -> Any:
     return await to_thread.run_sync(_imported)
 
 
-@cache
-def _imported() -> Any:
+def keep_litellm_local() -> None:
+    """Call it before litellm is imported: it is imported without the network and without .env."""
     # Without the first it fetches its prices from the network, without the second it reads .env.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+
+
+@cache
+def _imported() -> Any:
+    keep_litellm_local()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class _Side:
+class Spending:
     """Calls of one kind; the cost is None as soon as one of them has no known price."""
 
     calls: int = 0
@@ -37,8 +37,8 @@ class _Side:
 
 class _Account:
     def __init__(self) -> None:
-        self.billed = _Side()
-        self.from_cache = _Side()
+        self.billed = Spending()
+        self.from_cache = Spending()
         self.retries = 0
         self.seconds: list[float] = []
 

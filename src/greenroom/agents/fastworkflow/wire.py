@@ -11,11 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from anyio.abc import ByteStream
-from anyio.streams.buffered import BufferedByteReceiveStream
 
-_LENGTH = 4
-_LONGEST = 1 << 30
+LENGTH = 4
+"""Bytes of a message's length."""
 
 
 class Disconnected(BaseException):
@@ -25,7 +23,7 @@ class Disconnected(BaseException):
 def packed(message: Mapping[str, Any]) -> bytes:
     """An encoded message."""
     body = orjson.dumps(message, default=str)
-    return len(body).to_bytes(_LENGTH) + body
+    return len(body).to_bytes(LENGTH) + body
 
 
 class WorkerEnd:
@@ -44,15 +42,12 @@ class WorkerEnd:
 
     def receive(self) -> dict[str, Any]:
         """Wait for the next message."""
-        return orjson.loads(self._exactly(self._length()))
+        return orjson.loads(self._exactly(int.from_bytes(self._exactly(LENGTH))))
 
     def ask(self, **message: Any) -> dict[str, Any]:
         """Send a question and wait for its answer."""
         self.send(**message)
         return self.receive()
-
-    def _length(self) -> int:
-        return int.from_bytes(self._exactly(_LENGTH))
 
     def _exactly(self, count: int) -> bytes:
         try:
@@ -62,24 +57,3 @@ class WorkerEnd:
         if len(data) < count:
             raise Disconnected
         return data
-
-
-class EpisodeEnd:
-    """The episode's end, in the event loop."""
-
-    def __init__(self, stream: ByteStream) -> None:
-        self._stream = stream
-        self._incoming = BufferedByteReceiveStream(stream)
-
-    async def send(self, **message: Any) -> None:
-        """Send a message; raise anyio's errors if the worker is gone."""
-        await self._stream.send(packed(message))
-
-    async def receive(self) -> dict[str, Any]:
-        """Wait for the next message; raise anyio's errors if the worker is gone."""
-        length = int.from_bytes(await self._incoming.receive_exactly(_LENGTH))
-        return orjson.loads(await self._incoming.receive_exactly(min(length, _LONGEST)))
-
-    async def close(self) -> None:
-        """Close the connection, which ends the worker."""
-        await self._stream.aclose()
