@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Stage
+from greenroom.agents.strategies import AgentContext, AgentStrategy, Stage
 from greenroom.domains.packs import read_json
 from greenroom.domains.tasks import RESPOND, Action
 from greenroom.errors import DataError
@@ -20,9 +20,6 @@ from greenroom.messages import Message
 from greenroom.options import Settings
 from greenroom.trajectories import SpokenStep, read_conversation
 from greenroom.users import ScriptedUser
-
-if TYPE_CHECKING:
-    from greenroom.domains.environment import SimulatedUser
 
 
 @dataclass(frozen=True)
@@ -118,18 +115,10 @@ def _recording(context: AgentContext) -> RecordedEpisode:
     raise DataError(f"{path} has no episode of task {context.task_index}, trial {context.trial}.")
 
 
-def _create(context: AgentContext) -> Agent:
-    return Replay(_recording(context))
-
-
-def _create_user(context: AgentContext) -> SimulatedUser:
-    return recorded_user(_recording(context))
-
-
 strategy = AgentStrategy(
     "replay",
-    _create,
+    lambda context: Replay(_recording(context)),
     "plays recorded episodes again",
     settings=ReplaySettings,
-    create_user=_create_user,
+    create_user=lambda context: recorded_user(_recording(context)),
 )

@@ -8,7 +8,7 @@ tools as a model does is played exactly as the tool-calling agent plays a model.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import uuid4
@@ -158,12 +158,8 @@ def strategy_of(workflow: Workflow | Callable[..., Any]) -> AgentStrategy:
     """The strategy for a workflow of this process, or a chat function."""
     declared = as_workflow(workflow)
 
-    @asynccontextmanager
-    async def opened(
-        domain: DomainView, settings: CallSettings, max_steps: int
-    ) -> AsyncGenerator[OpenWorkflow]:
-        async with _checked(LocalTarget(declared), declared.name) as found:
-            yield found
+    def opened(*_: object) -> AbstractAsyncContextManager[OpenWorkflow]:
+        return _checked(LocalTarget(declared), declared.name)
 
     return AgentStrategy(
         declared.name,

@@ -22,7 +22,7 @@ from greenroom.model_server.planned_actions import GO_AHEAD, PlannedActions, Tas
 from greenroom.model_server.requests import BadRequest, ChatRequest
 from greenroom.model_server.schemas import action_places, minimal_instance
 
-Role = Literal["agent", "user", "judge"] | FormRole
+ScriptRole = Literal["agent", "user", "judge"] | FormRole
 
 MODELS: Final = ("oracle", "synthetic", "synthetic-0.5", "user", "judge")
 """The model names to list; any other name plays the oracle."""
@@ -52,7 +52,7 @@ _REMEMBERED = 10_000
 class RoleReply:
     """The next reply of a role."""
 
-    role: Role
+    role: ScriptRole
     write: Callable[[str | None], Reply]
     """Writes the reply, with a fault of the action if it is one."""
     is_action: bool = False
@@ -128,7 +128,7 @@ class RoleRouter:
         return self._by_prompt[prompt]
 
 
-def _text_reply(role: Role, text: str) -> RoleReply:
+def _text_reply(role: ScriptRole, text: str) -> RoleReply:
     return RoleReply(role, lambda _: Reply(text))
 
 

@@ -105,12 +105,9 @@ class AnswerCache:
                 self._database = _open(self.path)
             with self._database:
                 return work(self._database)
-        except OSError as error:
-            raise DataError(f"{self.path} cannot be used: {error.strerror}.") from error
-        except sqlite3.Error as error:
-            raise DataError(
-                f"{self.path} cannot be used as a cache of answers: {error}."
-            ) from error
+        except (OSError, sqlite3.Error) as error:
+            said = error.strerror if isinstance(error, OSError) else error
+            raise DataError(f"{self.path} cannot be used as a cache of answers: {said}.") from error
 
 
 def answer_cache() -> AnswerCache:

@@ -7,12 +7,11 @@ from functools import partial
 from time import perf_counter
 
 from greenroom.errors import GreenroomError
-from greenroom.models.budgets import Budget
 from greenroom.models.cache import AnswerCache, answer_key
 from greenroom.models.faults import Fault, Tokens, excerpt
 from greenroom.models.limits import AdaptiveLimit
 from greenroom.models.prices import Prices
-from greenroom.models.purses import Ledger
+from greenroom.models.purses import Budget, Ledger
 from greenroom.models.retries import RetryPolicy, Tally, answered
 from greenroom.models.transports import Transport, TransportName, open_transport
 from greenroom.models.types import Completion, Model, ModelRequest, ModelSettings, Purse

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from greenroom.models.budgets import Budget
 from greenroom.models.cache import AnswerCache
 from greenroom.models.client import ModelClient
 from greenroom.models.limits import AdaptiveLimit
 from greenroom.models.prices import Prices
+from greenroom.models.purses import Budget, Ledger
 from greenroom.models.retries import RetryPolicy
 from greenroom.models.transports import TransportName, open_transport
 from greenroom.models.types import DEFAULT_RETRIES, DEFAULT_TIMEOUT, Model, ModelSettings, Purse
-
-if TYPE_CHECKING:
-    from greenroom.models.purses import Ledger
 
 
 class ModelPool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -115,10 +115,8 @@ async def prepare(
 ) -> AsyncGenerator[Production]:
     """The shared state while the block runs."""
     production = await open_production(domain, settings, max_steps)
-    try:
+    with closing(production.workers):
         yield production
-    finally:
-        production.workers.close()
 
 
 class FastWorkflowAgent:

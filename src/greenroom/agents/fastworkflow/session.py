@@ -3,16 +3,23 @@
 The episode in the parent process asks the models and makes the steps; the worker sends prompts and
 actions. So budget, limits, retries and the environment stay in one place, and a worker needs no
 keys.
+
+Each message between them is a JSON object behind its length in four bytes. The worker asks
+(`model`, `step`) and tells (`ready`, `turn`, `broken`); the episode starts it, sends what the user
+says and answers.
 """
 
 from __future__ import annotations
 
 import importlib
+import socket
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
+
+import orjson
 
 from greenroom.agents.fastworkflow.commands import fastworkflow
 from greenroom.agents.fastworkflow.fastworkflow_bridge import (
@@ -21,7 +28,6 @@ from greenroom.agents.fastworkflow.fastworkflow_bridge import (
     set_step_callback,
 )
 from greenroom.agents.fastworkflow.fastworkflow_tool_map import ToolMap, local_name
-from greenroom.agents.fastworkflow.wire import WorkerEnd
 from greenroom.errors import redacted
 
 ROLES = {
@@ -34,11 +40,57 @@ ROLES = {
 TURN_ATTEMPTS = 3
 """How often a turn is tried before the agent fails."""
 
+LENGTH = 4
+"""Bytes of a message's length."""
+
 _LONGEST_PROBLEM = 500
+
+
+class Disconnected(BaseException):
+    """The other end is gone. A BaseException, so that code that catches Exception stops too."""
 
 
 class ModelGone(BaseException):
     """The episode ends, as the model has no answer. A BaseException, so that nothing continues."""
+
+
+def packed(message: Mapping[str, Any]) -> bytes:
+    """An encoded message."""
+    body = orjson.dumps(message, default=str)
+    return len(body).to_bytes(LENGTH) + body
+
+
+class WorkerEnd:
+    """The worker's end, in plain blocking code."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._incoming = connection.makefile("rb")
+
+    def send(self, **message: Any) -> None:
+        """Send a message."""
+        try:
+            self._connection.sendall(packed(message))
+        except OSError as error:
+            raise Disconnected from error
+
+    def receive(self) -> dict[str, Any]:
+        """Wait for the next message."""
+        return orjson.loads(self._exactly(int.from_bytes(self._exactly(LENGTH))))
+
+    def ask(self, **message: Any) -> dict[str, Any]:
+        """Send a question and wait for its answer."""
+        self.send(**message)
+        return self.receive()
+
+    def _exactly(self, count: int) -> bytes:
+        try:
+            data = self._incoming.read(count)
+        except OSError as error:
+            raise Disconnected from error
+        if len(data) < count:
+            raise Disconnected
+        return data
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -65,7 +65,7 @@ def run_training(
     order.write_bytes(orjson.dumps(asdict(job)))
     lines: deque[str] = deque(maxlen=_LAST_LINES)
     follow = _Follower(report)
-    process = subprocess.Popen(  # noqa: S603
+    with subprocess.Popen(  # noqa: S603
         [sys.executable, "-m", _PROGRAM, str(order)],
         cwd=folder,
         env=_environment(job, writer, offline=offline),
@@ -74,18 +74,14 @@ def run_training(
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-    )
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(line)
-            follow(line)
-        status = process.wait()
-    finally:
-        process.kill()
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+    ) as process:
+        try:
+            for line in process.stdout or ():
+                lines.append(line)
+                follow(line)
+            status = process.wait()
+        finally:
+            process.kill()
     outcome = folder / OUTCOME
     if status != 0 or not outcome.is_file():
         write_whole(failed_log, redacted("".join(lines)))

@@ -30,7 +30,6 @@ from greenroom.agents.fastworkflow.commands import fastworkflow
 from greenroom.agents.fastworkflow.fastworkflow_bridge import check_entry_points
 from greenroom.agents.fastworkflow.folders import COMMAND_INFO, WORKFLOWS, place_policy
 from greenroom.agents.fastworkflow.processes import load_package
-from greenroom.agents.fastworkflow.wire import Disconnected, WorkerEnd
 
 SOCKET = "workers.sock"
 READY = "ready.json"
@@ -126,7 +125,7 @@ def _work(template: str, connection: socket.socket, number: int) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     workflow = Path(f"{template}_{number}")
     try:
-        wire = WorkerEnd(connection)
+        wire = session.WorkerEnd(connection)
         wire.send(kind="hello", pid=os.getpid())
         start = wire.receive()
         shutil.copytree(template, workflow, ignore=shutil.ignore_patterns(*_MODEL_FILES))
@@ -135,7 +134,7 @@ def _work(template: str, connection: socket.socket, number: int) -> int:
             start["policy"] = policy
         _share_routers(template, str(workflow))
         session.hold(wire, str(workflow), session.SessionSettings(**start))
-    except (Disconnected, session.ModelGone):
+    except (session.Disconnected, session.ModelGone):
         return 0
     except BaseException as problem:
         print(f"worker {number}: {type(problem).__name__}: {problem}", file=sys.stderr)

@@ -21,7 +21,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from greenroom.agents.fastworkflow import worker as worker
 from greenroom.agents.fastworkflow.folders import place_copies
 from greenroom.agents.fastworkflow.processes import process_environment
-from greenroom.agents.fastworkflow.wire import LENGTH, packed
+from greenroom.agents.fastworkflow.session import LENGTH, packed
 from greenroom.errors import GreenroomError, InputError, redacted
 
 _SECONDS_TO_LOAD = 180.0
