@@ -88,10 +88,10 @@ class Workers:
             stream = await anyio.connect_unix(self.folder / worker.SOCKET)
         except OSError as error:
             raise WorkerLost(f"No FastWorkflow worker could be started: {error}") from error
-        worker_end = Worker(self, stream)
+        started = Worker(self, stream)
         try:
-            worker_end.pid = (await worker_end.receive())["pid"]
-            yield worker_end
+            started.pid = (await started.receive())["pid"]
+            yield started
         finally:
             # The worker ends with its connection.
             with anyio.CancelScope(shield=True), suppress(OSError):
