@@ -148,7 +148,7 @@ def _play(
         store = Store(open_engine(URL.create("sqlite", database=f"{folder}/runs.db")))
         run, prepared = start_run(store, config)
         began, began_cpu = time.perf_counter(), time.process_time()
-        anyio.run(lambda: play_run(store, run, prepared, on_episode=note))
+        anyio.run(lambda: play_run(store, run, prepared, on_result=note))
         seconds, cpu = time.perf_counter() - began, time.process_time() - began_cpu
         store.close()
     calls = [calls for _, _, calls in episodes]

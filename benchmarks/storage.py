@@ -63,7 +63,7 @@ def long_run() -> Iterator[Measure]:
             if done % (EPISODES // 10) == 0:
                 marks.append((time.process_time(), _megabytes()))
 
-        anyio.run(lambda: play_run(store, run, prepared, on_episode=note))
+        anyio.run(lambda: play_run(store, run, prepared, on_result=note))
         store.close()
     costs = [later[0] - earlier[0] for earlier, later in pairwise(marks)]
     each = [cost / (EPISODES // 10) * 1e3 for cost in costs]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, wraps
 from importlib import import_module
@@ -25,7 +24,6 @@ from greenroom.reports.report import ComparisonReport, EvaluationReport, RunRepo
 from greenroom.reports.sections import Failures
 from greenroom.reports.texts import one_line
 from greenroom.store import (
-    CellRecord,
     EpisodeRecord,
     EvaluationRecord,
     ResultRecord,
@@ -33,7 +31,8 @@ from greenroom.store import (
     Store,
     open_store,
 )
-from greenroom.trials import Plan, Progress, progress_bar
+from greenroom.store.evaluation_records import score_of
+from greenroom.trials import watch_job
 from greenroom.util.files import write_whole
 
 if TYPE_CHECKING:
@@ -214,14 +213,10 @@ async def run_async(
     opened = store or open_store()
     start = partial(start_run, opened, check_config(fields), name=name)
     run, context = await anyio.to_thread.run_sync(start)
-    with _progress(run.name, run.planned, "pass^1", shown=show_progress) as watched:
-        await play_run(
-            opened,
-            run,
-            context,
-            on_plan=watched.on_plan,
-            on_episode=lambda episode: watched.add(episode, float(episode.solved)),
-        )
+    with watch_job(
+        run.name, run.planned, "pass^1", lambda episode: float(episode.solved), shown=show_progress
+    ) as watcher:
+        await play_run(opened, run, context, on_plan=watcher.on_plan, on_result=watcher.on_result)
     report = await anyio.to_thread.run_sync(lambda: build_report(opened, opened.runs.find(run.id)))
     return RunResult(opened, report)
 
@@ -275,45 +270,20 @@ async def evaluate_async(
     )
     evaluation, context = await start_evaluation(opened, config, name=name, target=target)
     alias = str(evaluation.evaluators[0]["alias"])
-
-    def value(result: ResultRecord) -> float | None:
-        score = result.scores.get(alias)
-        return None if score is None else score.score
-
-    with _progress(evaluation.name, evaluation.planned, alias, shown=show_progress) as watched:
+    with watch_job(
+        evaluation.name,
+        evaluation.planned,
+        alias,
+        lambda result: score_of(result, alias),
+        shown=show_progress,
+    ) as watcher:
         await run_evaluation(
-            opened,
-            evaluation,
-            context,
-            on_plan=watched.on_plan,
-            on_result=lambda result: watched.add(result, value(result)),
+            opened, evaluation, context, on_plan=watcher.on_plan, on_result=watcher.on_result
         )
     report = await anyio.to_thread.run_sync(
         lambda: build_report(opened, opened.evaluations.find(evaluation.id))
     )
     return EvaluationResult(opened, report)
-
-
-@dataclass(frozen=True)
-class _Watcher:
-    """What a job calls while it is under way."""
-
-    standing: Progress
-    advance: Callable[[str], None]
-
-    def on_plan(self, plan: Plan[Any, Any]) -> None:
-        self.standing.watch(plan)
-
-    def add(self, record: CellRecord, value: float | None) -> None:
-        self.standing.add(record, value)
-        self.advance(str(self.standing))
-
-
-@contextmanager
-def _progress(title: str, total: int, figure: str, *, shown: bool) -> Generator[_Watcher]:
-    """Show progress while the block runs."""
-    with progress_bar(title, total, shown=shown) as advance:
-        yield _Watcher(Progress(figure), advance)
 
 
 def _blocking(function: Callable[P, Awaitable[T]]) -> Callable[P, T]:

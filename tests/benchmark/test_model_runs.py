@@ -80,7 +80,7 @@ def play(store: Store, config: dict[str, Any]) -> tuple[RunRecord, list[EpisodeR
     """Play a run: its episodes in the order in which they ended."""
     run, prepared = start_run(store, check_config(config))
     seen: list[EpisodeRecord] = []
-    anyio.run(lambda: play_run(store, run, prepared, on_episode=seen.append))
+    anyio.run(lambda: play_run(store, run, prepared, on_result=seen.append))
     return store.runs.find(run.name), seen
 
 

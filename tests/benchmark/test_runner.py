@@ -64,7 +64,7 @@ async def test_a_run_from_start_to_end(store: Store) -> None:
     run, prepared = started(store, agent_strategy="synthetic")
     assert store.runs.find(run.name).status == "interrupted"
     seen: list[EpisodeRecord] = []
-    await play_run(store, run, prepared, on_episode=seen.append)
+    await play_run(store, run, prepared, on_result=seen.append)
     assert store.runs.find(run.name).status == "complete"
     kept = list(store.runs.results(run.id))
     assert sorted(seen, key=lambda r: (r.task_index, r.trial)) == kept
@@ -80,7 +80,7 @@ async def test_nothing_that_has_a_result_is_played_again(store: Store) -> None:
     run, prepared = started(store)
     await play_run(store, run, prepared)
     again: list[EpisodeRecord] = []
-    await play_run(store, *reopen_run(store, run.name), on_episode=again.append)
+    await play_run(store, *reopen_run(store, run.name), on_result=again.append)
     assert again == []
 
 
@@ -203,12 +203,12 @@ async def test_a_cancelled_run_can_be_resumed_at_once(store: Store) -> None:
     run, prepared = started(store, end_index=96, num_trials=3, max_concurrency=2)
     with anyio.CancelScope() as scope:
         await play_run(
-            store, run, prepared, on_episode=lambda r: scope.cancel() if r.task_index > 9 else None
+            store, run, prepared, on_result=lambda r: scope.cancel() if r.task_index > 9 else None
         )
     kept = store.runs.finished(run.id)
     assert 0 < len(kept) < run.planned
     again: list[EpisodeRecord] = []
-    await play_run(store, *reopen_run(store, run.name), on_episode=again.append)
+    await play_run(store, *reopen_run(store, run.name), on_result=again.append)
     assert len(again) == run.planned - len(kept)
     assert store.runs.find(run.name).status == "complete"
 

@@ -139,8 +139,9 @@ def test_gates_slices_and_tables_of_runs(played: Greenroom, tmp_path: Path) -> N
     failed = played("runs", "show", "bad", "--gate", "pass^4>=0.8", "--json")
     assert (failed.status, failed.json["gates"][0]["passed"]) == (1, False)
     assert played("runs", "show", "bad", "--gate", "pas^1>=0.8").status == 2
-    shown = played("runs", "show", "bad", "--by", "tool", "--by", "kind", "--all")
-    for words in ("By tool", "By kind of failure", "cancel_pending_order", "Error rate"):
+    by = ("--by", "tool", "--by", "kind", "--by", "tag")
+    shown = played("runs", "show", "bad", *by, "--all")
+    for words in ("By tool", "By kind of failure", "cancel_pending_order", "Error rate", "By tag"):
         assert words in shown.out
     assert "Unknown kind of slice 'colour'" in played("runs", "show", "bad", "--by", "colour").err
     for name in ("e.csv", "e.jsonl", "e.parquet", "e.xml"):

@@ -18,6 +18,7 @@ def test_a_task_round_trips_through_its_file_form() -> None:
         user_id="u",
         annotator="3",
         id="a7",
+        tags=("refund", "angry"),
         unscored={"nl_assertions": ["be kind"]},
     )
     assert parse_tasks([task.to_json()], "here") == (task,)

@@ -188,17 +188,9 @@ class _FunctionAgent:
 
 _REGISTRY = Registry(ENTRY_POINTS, AgentStrategy, "agent strategy", wrap_agent)
 
-
-def strategy_names() -> list[str]:
-    """The names of all installed strategies."""
-    return _REGISTRY.names()
-
-
-def name_of_strategy(agent: Any) -> str:
-    """Register an agent object; return the name by which `find_strategy` finds it."""
-    return _REGISTRY.name_of(agent)
-
-
-def find_strategy(name: str) -> AgentStrategy:
-    """The strategy with this name, or the one at `file.py:name` or `module:name`."""
-    return _REGISTRY.load(name)
+strategy_names = _REGISTRY.names
+"""The names of all installed strategies."""
+name_of_strategy = _REGISTRY.name_of
+"""Register an agent object; return the name by which `find_strategy` finds it."""
+find_strategy = _REGISTRY.load
+"""The strategy with a name, or the one at `file.py:name` or `module:name`."""

@@ -29,7 +29,9 @@ USUAL = Resampling()
 class Figures(BaseModel):
     """Figures are never changed once they are made."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="null")
+    model_config = ConfigDict(
+        frozen=True, extra="ignore", ser_json_inf_nan="null", defer_build=True
+    )
 
 
 class Estimate(Figures):

@@ -88,8 +88,7 @@ def _grouped(
 
 
 def _tags(episode: EpisodeRecord) -> list[str]:
-    tags: list[str] = getattr(episode.task, "tags", [])
-    return tags or ["(no tag)"]
+    return episode.task.tags or ["(no tag)"]
 
 
 def _tools(episode: EpisodeRecord) -> list[str]:

@@ -72,23 +72,43 @@ class RunContext:
     def agent_context(
         self, task_index: int, trial: int, ledger: Ledger, *, scope: str | None = None
     ) -> AgentContext:
-        """What the agent of one episode is made from; see `make_agent_context`."""
-        script = Script(self.domain, self.config.task_split, task_index)
-        return make_agent_context(
-            self.strategy,
-            self.config,
-            self.pool,
-            AgentContext(
-                task_index,
-                trial,
-                self.config.seed,
-                self.settings,
-                script=script if self.strategy.reads_script else None,
-                shared=self.shared,
-            ),
-            ledger,
-            scope=scope,
+        """What the agent of one episode is made from; the agent's purse pays for its models.
+
+        `scope` sets cached answers apart; by default it is the run's seed, the task and the trial.
+        """
+        config, strategy, pool = self.config, self.strategy, self.pool
+        place = (config.seed, task_index, trial)
+        seed, scope = cell_seed(*place), scope or "/".join(map(str, place))
+        script = Script(self.domain, config.task_split, task_index)
+        context = AgentContext(
+            task_index,
+            trial,
+            config.seed,
+            self.settings,
+            script=script if strategy.reads_script else None,
+            episode_seed=seed,
+            shared=self.shared,
         )
+        model = _agent_model(config) if config.model else None
+        if model is not None and pool is not None:
+            context = replace(
+                context,
+                model=pool.model(model, "agent", ledger, scope=scope, seed=seed),
+                role_models={
+                    role: pool.model(
+                        replace(model, model=own),
+                        "agent",
+                        ledger,
+                        scope=f"{scope}/{role}",
+                        seed=seed,
+                    )
+                    for role, own in role_models(self.settings).items()
+                },
+            )
+        if strategy.create_model is not None:
+            own_model = ledger.model("agent", strategy.create_model(context))
+            context = replace(context, model=own_model)
+        return context
 
     def create_user(self, agent: AgentContext, ledger: Ledger) -> SimulatedUser:
         """The user of one episode: the agent's own if it brings one, else the run's."""
@@ -126,40 +146,6 @@ def prepare_run(config: RunConfig) -> RunContext:
         changes["max_concurrency"] = 1
     config = config.model_copy(update=changes)
     return RunContext(domain, strategy, config, user_strategy, indices)
-
-
-def make_agent_context(
-    strategy: AgentStrategy,
-    config: RunConfig,
-    pool: ModelPool | None,
-    context: AgentContext,
-    ledger: Ledger,
-    *,
-    scope: str | None = None,
-) -> AgentContext:
-    """The context with the agent's seed and models; the agent's purse pays for them.
-
-    `scope` sets cached answers apart; by default it is the run's seed, the task and the trial.
-    """
-    place = (config.seed, context.task_index, context.trial)
-    seed, scope = cell_seed(*place), scope or "/".join(map(str, place))
-    context = replace(context, episode_seed=seed)
-    model = _agent_model(config) if config.model else None
-    if model is not None and pool is not None:
-        context = replace(
-            context,
-            model=pool.model(model, "agent", ledger, scope=scope, seed=seed),
-            role_models={
-                role: pool.model(
-                    replace(model, model=own), "agent", ledger, scope=f"{scope}/{role}", seed=seed
-                )
-                for role, own in role_models(context.settings).items()
-            },
-        )
-    if strategy.create_model is not None:
-        own_model = ledger.model("agent", strategy.create_model(context))
-        context = replace(context, model=own_model)
-    return context
 
 
 def check_models(config: RunConfig, strategy: AgentStrategy) -> UserStrategy:

@@ -57,6 +57,7 @@ def _task_record(tools: Toolset, task: Task) -> TaskRecord:
         actions=[_action_record(tools, action) for action in task.actions],
         outputs=list(task.outputs),
         id=task.id,
+        tags=list(task.tags),
     )
 
 

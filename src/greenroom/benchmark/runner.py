@@ -23,7 +23,6 @@ from greenroom.store import CellKey, EpisodeRecord, RunRecord, Store, Usage
 from greenroom.trials import Attempted, Plan, run_job
 
 RunPlan = Plan["EpisodeCell", EpisodeRecord]
-OnEpisode = Callable[[EpisodeRecord], None]
 
 _LAST_ROUNDS = 2
 
@@ -92,7 +91,7 @@ async def play_run(
     run: RunRecord,
     context: RunContext,
     *,
-    on_episode: OnEpisode = lambda _: None,
+    on_result: Callable[[EpisodeRecord], None] = lambda _: None,
     on_plan: Callable[[RunPlan], None] = lambda _: None,
 ) -> None:
     """Play the episodes of a run that have no result yet; see `run_job` for how it may end."""
@@ -121,7 +120,7 @@ async def play_run(
                 max_retries=opened.config.max_retries,
             )
 
-    await run_job(store.runs, run, open_plan, on_plan=on_plan, on_result=on_episode)
+    await run_job(store.runs, run, open_plan, on_plan=on_plan, on_result=on_result)
 
 
 async def _cells(

@@ -9,7 +9,7 @@ import typer
 
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
-from greenroom.cli.reporting import FAILED, Format, Outcome, find_jobs, show, write
+from greenroom.cli.reporting import FAILED, Format, ReportOptions, find_jobs, show, write
 from greenroom.errors import InputError
 from greenroom.options import checked
 
@@ -25,7 +25,7 @@ app = typer.Typer()
 
 
 @app.command()
-@takes(Outcome, only=("output", "all"))
+@takes(ReportOptions, only=("output", "all"))
 def compare(
     fields: dict[str, Any],
     names: Annotated[
@@ -53,19 +53,20 @@ def compare(
 
     It says what that proves, which broke and which healed.
     """
-    from greenroom.reports.build_comparison import compare_stored
     from greenroom.store import open_store
 
     if len(set(names)) < 2 or len(set(names)) < len(names):
         raise InputError("Name at least two different runs: greenroom compare BASELINE RUN ...")
     store = open_store()
     jobs = find_jobs(store, names)
+    from greenroom.reports.build_comparison import compare_stored
+
     report = compare_stored(
         store,
         jobs,
         convention="errors_excluded" if errors is Errors.excluded else "errors_as_failures",
     )
-    outcome = checked(Outcome, fields)
+    outcome = checked(ReportOptions, fields)
     if markdown and outcome.output is None:
         write(report, None, Format.markdown)
     else:

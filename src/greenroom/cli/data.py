@@ -35,7 +35,7 @@ def list_packs(json: Json = False) -> None:
         {
             "data": data,
             "env": pack.domain,
-            "splits": {split: len(pack.tasks(split)) for split in pack.splits},
+            "splits": pack.task_counts,
             **pack.info.model_dump(),
         }
         for data, pack in packs

@@ -27,7 +27,6 @@ def errors(
     json: Json = False,
 ) -> None:
     """Break failures down by kind, and explain each with its evidence."""
-    from greenroom.reports.console import Printer
     from greenroom.store import RunRecord, open_store
 
     store = open_store()
@@ -43,6 +42,8 @@ def errors(
     elif not section.total:
         console().print(f"No failures in {job.name}.", markup=False)
     else:
+        from greenroom.reports.console import Printer
+
         title = f"{job.name}: {section.total} failures"
         shown = section.model_copy(update={"title": title, "shown": limit})
         Printer(console(), more="--limit or --json").section(shown)

@@ -8,7 +8,7 @@ import typer
 
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json, JUnit
-from greenroom.cli.reporting import Outcome
+from greenroom.cli.reporting import ReportOptions
 from greenroom.cli.working import run_and_report
 from greenroom.evaluation.config import EvaluationConfig
 
@@ -43,7 +43,7 @@ def evaluate(
     config = check_evaluation_config(fields)
     store = open_store()
     evaluation, prepared = _started(store, config, name, parameters)
-    run_and_report(store, evaluation, prepared, Outcome(junit=junit), json=json)
+    run_and_report(store, evaluation, prepared, ReportOptions(junit=junit), json=json)
 
 
 def _started(

@@ -9,7 +9,7 @@ import typer
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json, JUnit
 from greenroom.cli.output import console, print_json
-from greenroom.cli.reporting import Outcome, deliver, list_jobs, report_commands
+from greenroom.cli.reporting import ReportOptions, deliver, list_jobs, report_commands
 from greenroom.cli.working import run_and_report
 from greenroom.errors import InputError
 from greenroom.evaluation.config import EvaluationConfig
@@ -57,7 +57,7 @@ def list_evaluations(json: Json = False) -> None:
 
 
 @app.command()
-@takes(Outcome)
+@takes(ReportOptions)
 def show(
     fields: dict[str, Any],
     evaluation: Evaluation,
@@ -77,7 +77,7 @@ def show(
     elif repeat is not None:
         raise InputError("--repeat goes with --row.")
     else:
-        deliver(store, found, checked(Outcome, fields), json=json)
+        deliver(store, found, checked(ReportOptions, fields), json=json)
 
 
 @app.command()
@@ -93,7 +93,7 @@ def resume(
 
     store = open_store()
     record, context = anyio.run(lambda: reopen_evaluation(store, evaluation, fields))
-    run_and_report(store, record, context, Outcome(junit=junit), json=json)
+    run_and_report(store, record, context, ReportOptions(junit=junit), json=json)
 
 
 def _test_set(evaluation: EvaluationRecord) -> str:

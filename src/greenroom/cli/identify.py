@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ import typer
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json, print_table
-from greenroom.cli.working import Watcher, work
+from greenroom.cli.working import work
 from greenroom.judging.config import JudgingConfig
 from greenroom.options import checked
 
@@ -132,20 +133,14 @@ def _judge(
     store: Store, judging: JudgingRecord, config: JudgingConfig, resume: str, *, shown: bool
 ) -> None:
     from greenroom.judging import run_judging
-    from greenroom.trials import Progress
-
-    async def run(watcher: Watcher) -> None:
-        await run_judging(
-            store, judging, config, on_plan=watcher.on_plan, on_judgement=watcher.on_result
-        )
 
     if judging.planned == len(store.judgings.finished(judging.id)):
         return
     work(
         store.judgings,
         judging,
-        run,
-        Progress(),
+        partial(run_judging, store, judging, config),
+        "",
         lambda _: None,
         noun="judgements",
         resume=resume,

@@ -30,7 +30,7 @@ FAILED = 1
 """The exit status where a gate fails, or a run or an evaluation is worse than it was."""
 
 
-class Outcome(Config):
+class ReportOptions(Config):
     """What is wanted of a report."""
 
     by: Annotated[list[str], Flag(metavar="WHAT")] = Field(
@@ -76,15 +76,15 @@ class Format(StrEnum):
 def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None:
     """Add `report`, `check`, `export` and `delete`: the same for runs and for evaluations."""
 
-    @takes(Outcome, without=("all", "failures"), defaults={"output": "report.html"})
+    @takes(ReportOptions, without=("all", "failures"), defaults={"output": "report.html"})
     def report(fields: dict[str, Any], name: Name) -> None:
         _deliver(find, name, fields)
 
-    @takes(Outcome, only=("gates", "strict", "junit"))
+    @takes(ReportOptions, only=("gates", "strict", "junit"))
     def check(fields: dict[str, Any], name: Name, json: Json = False) -> None:
         _deliver(find, name, fields, json=json)
 
-    @takes(Outcome, without=("all", "failures"))
+    @takes(ReportOptions, without=("all", "failures"))
     def export(
         fields: dict[str, Any],
         name: Name,
@@ -95,7 +95,7 @@ def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None
             ),
         ] = None,
     ) -> None:
-        outcome = checked(Outcome, fields)
+        outcome = checked(ReportOptions, fields)
         store, _, job = find(name)
         found = reported(store, job, outcome)
         write(found, outcome.output, format)
@@ -124,11 +124,11 @@ def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None
 
 def _deliver(find: Find, name: str, fields: dict[str, Any], *, json: bool = False) -> None:
     store, _, job = find(name)
-    deliver(store, job, checked(Outcome, fields), json=json)
+    deliver(store, job, checked(ReportOptions, fields), json=json)
 
 
 def deliver(
-    store: Store, job: RunRecord | EvaluationRecord, outcome: Outcome, *, json: bool = False
+    store: Store, job: RunRecord | EvaluationRecord, outcome: ReportOptions, *, json: bool = False
 ) -> None:
     """Print the report of a run or an evaluation, or write it; exit by its gates."""
     report = reported(store, job, outcome)
@@ -136,7 +136,7 @@ def deliver(
     finish(report)
 
 
-def reported(store: Store, job: RunRecord | EvaluationRecord, outcome: Outcome) -> Report:
+def reported(store: Store, job: RunRecord | EvaluationRecord, outcome: ReportOptions) -> Report:
     """The report, with JUnit XML written beside it if that is wanted."""
     from greenroom.reports.build import build_report
     from greenroom.reports.forms import render
@@ -147,7 +147,7 @@ def reported(store: Store, job: RunRecord | EvaluationRecord, outcome: Outcome) 
     return report
 
 
-def show(report: Report, outcome: Outcome, *, json: bool = False) -> None:
+def show(report: Report, outcome: ReportOptions, *, json: bool = False) -> None:
     """Print a report, or write the file that is wanted."""
     if outcome.output is not None:
         write(report, outcome.output)

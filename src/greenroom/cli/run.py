@@ -9,7 +9,7 @@ import typer
 from greenroom.benchmark.config import RunConfig
 from greenroom.cli.config_options import AgentCommand, takes
 from greenroom.cli.options import Json, JUnit, Run
-from greenroom.cli.reporting import Outcome, finish
+from greenroom.cli.reporting import ReportOptions, finish
 from greenroom.cli.working import play_and_report
 
 app = typer.Typer()
@@ -44,7 +44,7 @@ def run(
         clear_answers()
     store = open_store()
     record, prepared = start_run(store, config, name=name)
-    finish(play_and_report(store, record, prepared, Outcome(junit=junit), json=json))
+    finish(play_and_report(store, record, prepared, ReportOptions(junit=junit), json=json))
 
 
 @app.command()
@@ -56,4 +56,4 @@ def resume(fields: dict[str, Any], run: Run, junit: JUnit = None, json: Json = F
 
     store = open_store()
     record, prepared = reopen_run(store, run, fields)
-    finish(play_and_report(store, record, prepared, Outcome(junit=junit), json=json))
+    finish(play_and_report(store, record, prepared, ReportOptions(junit=junit), json=json))

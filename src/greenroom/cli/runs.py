@@ -10,7 +10,7 @@ import typer
 
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json, Run
-from greenroom.cli.reporting import Outcome, deliver, list_jobs, report_commands
+from greenroom.cli.reporting import ReportOptions, deliver, list_jobs, report_commands
 from greenroom.options import checked
 from greenroom.trials.display import progress_bar
 
@@ -76,11 +76,11 @@ def list_runs(json: Json = False) -> None:
 
 
 @app.command()
-@takes(Outcome)
+@takes(ReportOptions)
 def show(fields: dict[str, Any], run: Run, json: Json = False) -> None:
     """Show a run: its figures, tasks and failures; hold gates against it."""
     store, _, found = _find(run)
-    deliver(store, found, checked(Outcome, fields), json=json)
+    deliver(store, found, checked(ReportOptions, fields), json=json)
 
 
 def _looks(store: Store, run: RunRecord, interval: float) -> Iterator[tuple[int, str]]:

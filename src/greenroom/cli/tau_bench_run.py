@@ -59,7 +59,7 @@ def play(flags: argparse.Namespace) -> None:
     """Play the run, keep it in the store, and write Tau Bench's result file."""
     from greenroom.agents import find_strategy
     from greenroom.benchmark import check_config, start_run
-    from greenroom.cli.reporting import FAILED, Outcome
+    from greenroom.cli.reporting import FAILED, ReportOptions
     from greenroom.cli.working import play_and_report
     from greenroom.models.cache import clear_answers
     from greenroom.reports.tau_bench import result_file_name, tau_bench_rows, write_tau_bench
@@ -75,7 +75,7 @@ def play(flags: argparse.Namespace) -> None:
         fields |= {"user_model": None, "user_strategy": "scripted"}
     store = open_store()
     run, prepared = start_run(store, check_config(fields))
-    report = play_and_report(store, run, prepared, Outcome())
+    report = play_and_report(store, run, prepared, ReportOptions())
     path = log_dir / result_file_name(run)
     write_tau_bench(path, tau_bench_rows(run, store.runs.results(run.id)))
     sys.stdout.write(f"Results saved to {path}\n")

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from greenroom.cli.reporting import Outcome, finish, reported, show
-from greenroom.trials.display import progress_bar
+from greenroom.cli.reporting import ReportOptions, finish, reported, show
 
 if TYPE_CHECKING:
     from greenroom.benchmark import RunContext
     from greenroom.evaluation import EvaluationContext
     from greenroom.reports.sections import Report
-    from greenroom.store import (
-        CellRecord,
-        EvaluationRecord,
-        JobRecord,
-        Jobs,
-        ResultRecord,
-        ResultSummary,
-        RunRecord,
-        Store,
-    )
-    from greenroom.trials import Plan, Progress
+    from greenroom.store import CellRecord, EvaluationRecord, JobRecord, Jobs, RunRecord, Store
 
 RecordT = TypeVar("RecordT", bound="CellRecord")
 
@@ -33,44 +22,34 @@ OUT_OF_BUDGET = 3
 INTERRUPTED = 130
 
 
-@dataclass(frozen=True)
-class Watcher:
-    """What a job calls while it is under way."""
-
-    on_plan: Callable[[Plan[Any, Any]], None]
-    on_result: Callable[[Any], None]
-
-
 def work(
     jobs: Jobs[Any, RecordT, Any],
     job: JobRecord,
-    run: Callable[[Watcher], Awaitable[None]],
-    standing: Progress,
+    run: Callable[..., Awaitable[None]],
+    figure: str,
     value: Callable[[RecordT], float | None],
     *,
+    before: Iterable[float | None] = (),
     noun: str,
     shown: bool,
     resume: str | None = None,
 ) -> None:
     """Work through what is left of a job, or say how to go on with it and exit.
 
-    `value` is what a result adds to the figure that `standing` shows; `noun` names the cells.
-    `resume` is the command that goes on, where it is not that of the job's kind.
+    `run` takes `on_plan` and `on_result`; `watch_job` explains `figure`, `value` and `before`.
+    `noun` names the cells. `resume` is the command that goes on, if it is not that of the job's
+    kind.
     """
     import anyio
 
     from greenroom.models import BudgetExhausted
+    from greenroom.trials import watch_job
 
     resume = resume or f"{jobs.kind.resume} {job.name}"
     left = job.planned - len(jobs.finished(job.id))
     try:
-        with progress_bar(job.name, left, shown=shown) as advance:
-
-            def note(record: RecordT) -> None:
-                standing.add(record, value(record))
-                advance(str(standing))
-
-            anyio.run(run, Watcher(on_plan=standing.watch, on_result=note))
+        with watch_job(job.name, left, figure, value, before=before, shown=shown) as watcher:
+            anyio.run(partial(run, on_plan=watcher.on_plan, on_result=watcher.on_result))
     except KeyboardInterrupt:
         _say_how_to_go_on(jobs, job, "Stopped", noun, resume)
         raise typer.Exit(INTERRUPTED) from None
@@ -91,22 +70,19 @@ def _say_how_to_go_on(
 
 
 def play_and_report(
-    store: Store, run: RunRecord, context: RunContext, outcome: Outcome, *, json: bool = False
+    store: Store, run: RunRecord, context: RunContext, outcome: ReportOptions, *, json: bool = False
 ) -> Report:
     """Play what is left of a run, then show its report, or say how to go on."""
     from greenroom.benchmark import play_run
-    from greenroom.trials import Progress
 
-    async def play(watcher: Watcher) -> None:
-        await play_run(store, run, context, on_plan=watcher.on_plan, on_episode=watcher.on_result)
-
-    before = [float(one.solved) for one in store.runs.summaries(run.id) if one.reward is not None]
+    earlier = store.runs.summaries(run.id)
     work(
         store.runs,
         run,
-        play,
-        Progress("pass^1", before),
+        partial(play_run, store, run, context),
+        "pass^1",
         lambda episode: float(episode.solved),
+        before=[float(one.solved) for one in earlier if one.reward is not None],
         noun="episodes",
         # A person who plays the user needs the terminal for themselves.
         shown=not json and not context.interactive,
@@ -127,27 +103,23 @@ def run_and_report(
     store: Store,
     evaluation: EvaluationRecord,
     context: EvaluationContext,
-    outcome: Outcome,
+    outcome: ReportOptions,
     *,
     json: bool = False,
 ) -> None:
     """Call what is left of an evaluation, then show its report, or say how to go on."""
     from greenroom.evaluation import run_evaluation
-    from greenroom.trials import Progress
+    from greenroom.store.evaluation_records import score_of
 
     alias = str(evaluation.evaluators[0]["alias"])
-
-    async def run(watcher: Watcher) -> None:
-        await run_evaluation(
-            store, evaluation, context, on_plan=watcher.on_plan, on_result=watcher.on_result
-        )
-
+    earlier = store.evaluations.summaries(evaluation.id)
     work(
         store.evaluations,
         evaluation,
-        run,
-        Progress(alias, (_score(one, alias) for one in store.evaluations.summaries(evaluation.id))),
-        lambda result: _score(result, alias),
+        partial(run_evaluation, store, evaluation, context),
+        alias,
+        lambda result: score_of(result, alias),
+        before=(score_of(one, alias) for one in earlier),
         noun="calls",
         # A person who plays the user needs the terminal for themselves.
         shown=not json and not context.interactive,
@@ -160,15 +132,10 @@ def run_and_report(
     finish(_report(store, evaluation, outcome, hints, "evals", json=json))
 
 
-def _score(result: ResultRecord | ResultSummary, alias: str) -> float | None:
-    score = result.scores.get(alias)
-    return None if score is None else score.score
-
-
 def _report(
     store: Store,
     job: RunRecord | EvaluationRecord,
-    outcome: Outcome,
+    outcome: ReportOptions,
     hints: list[str],
     group: str,
     *,

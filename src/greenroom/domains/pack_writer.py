@@ -14,6 +14,7 @@ from greenroom.errors import DataError, InputError
 
 if TYPE_CHECKING:
     from greenroom.domains.tasks import Task
+    from greenroom.domains.tools import ToolInfo
     from greenroom.domains.world import Record
 
 
@@ -25,6 +26,7 @@ def pack_in_memory(
     tasks: Mapping[str, Sequence[Task]],
     policy: str,
     rules: Sequence[str] = (),
+    tool_infos: Sequence[ToolInfo] = (),
 ) -> Pack:
     """A pack of data in memory."""
     return Pack(
@@ -35,6 +37,7 @@ def pack_in_memory(
         splits=tuple(tasks),
         policy=policy,
         rules=tuple(rules),
+        tool_infos=tuple(tool_infos),
     )
 
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from greenroom.domains.tasks import Task, parse_tasks
+from greenroom.domains.tasks import Task, parse_tasks, validated
 from greenroom.domains.tools import ToolInfo
 from greenroom.domains.world import Base, Record
 from greenroom.errors import DataError, UnknownName
@@ -40,6 +40,9 @@ class PackInfo(BaseModel):
     source: str
     licence: str
     notes: tuple[str, ...] = ()
+
+
+_info = TypeAdapter(PackInfo)
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,11 @@ class Pack:
         if split not in self._tasks:
             self._tasks[split] = self.load_tasks(split)
         return self._tasks[split]
+
+    @property
+    def task_counts(self) -> dict[str, int]:
+        """How many tasks each split has."""
+        return {split: len(self.tasks(split)) for split in self.splits}
 
 
 def load_pack(directory: Path, domain: str) -> Pack:
@@ -103,7 +111,7 @@ def load_pack(directory: Path, domain: str) -> Pack:
 def read_json(path: Path, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
     """A JSON file's content; an error names the place of broken JSON."""
     try:
-        value: Any = orjson.loads(_read_bytes(path))
+        value: Any = orjson.loads(read_bytes(path))
     except orjson.JSONDecodeError as error:
         raise DataError(
             f"{path} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
@@ -117,7 +125,7 @@ def read_json(path: Path, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
 def read_text(path: Path) -> str:
     """A text file's content."""
     try:
-        return _read_bytes(path).decode()
+        return read_bytes(path).decode()
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text: {error.reason}.") from error
 
@@ -133,7 +141,8 @@ def check_table(value: Any, place: str) -> dict[str, Record]:
     return table
 
 
-def _read_bytes(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
+    """A file's content; raise DataError if it cannot be read."""
     try:
         return path.read_bytes()
     except FileNotFoundError as error:
@@ -164,15 +173,11 @@ def _files(directory: Path) -> dict[str, Path]:
 def _pack_info(directory: Path, files: list[Path]) -> PackInfo:
     path = directory / "pack.json"
     if path.exists():
-        try:
-            return PackInfo.model_validate(read_json(path, dict))
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise DataError(f"{path}: {first['loc'][0]}: {first['msg']}.") from error
+        return validated(_info, read_json(path, dict), path)
     # Without a pack.json, the digest of the content is the version.
     digest = sha256()
     for file in sorted(files):
-        digest.update(_read_bytes(file))
+        digest.update(read_bytes(file))
     licence = directory / "LICENSE"
     return PackInfo(
         name=directory.resolve().name,

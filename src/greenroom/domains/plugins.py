@@ -43,20 +43,12 @@ class DomainPlugin:
 
 _REGISTRY = Registry(ENTRY_POINTS, DomainPlugin, "env")
 
-
-def domain_names() -> list[str]:
-    """The names of all installed domains."""
-    return _REGISTRY.names()
-
-
-def name_of_plugin(plugin: DomainPlugin | str) -> str:
-    """The name of a domain that is given as an object."""
-    return _REGISTRY.name_of(plugin)
-
-
-def find_plugin(name: str) -> DomainPlugin:
-    """The domain of that name, or the one that `file.py:name` or `module:name` means."""
-    return _REGISTRY.load(name)
+domain_names = _REGISTRY.names
+"""The names of all installed domains."""
+name_of_plugin = _REGISTRY.name_of
+"""The name of a domain that is given as an object."""
+find_plugin = _REGISTRY.load
+"""The domain with a name, or the one at `file.py:name` or `module:name`."""
 
 
 def generate_pack(domain: str, *, seed: int, tasks: int) -> Pack:

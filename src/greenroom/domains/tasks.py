@@ -6,17 +6,9 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from pydantic import (
-    AliasChoices,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-)
+from pydantic import AliasChoices, BeforeValidator, Field, TypeAdapter, ValidationError
 
 from greenroom.errors import DataError, InputError
 from greenroom.trajectories import RESPOND, STOP
@@ -24,6 +16,8 @@ from greenroom.trajectories import RESPOND, STOP
 if TYPE_CHECKING:
     from pathlib import Path
 
+
+T = TypeVar("T")
 
 Arguments = Mapping[str, Any]
 
@@ -33,7 +27,9 @@ class Action:
     """A tool's name with its arguments, or `respond` with a text for the user."""
 
     name: str
-    kwargs: Arguments = field(default_factory=dict[str, Any])
+    kwargs: Annotated[Arguments, Field(validation_alias=AliasChoices("kwargs", "arguments"))] = (
+        field(default_factory=dict[str, Any])
+    )
 
 
 def respond(content: str) -> Action:
@@ -41,17 +37,28 @@ def respond(content: str) -> Action:
     return Action(RESPOND, {"content": content})
 
 
+def _text(value: Any) -> Any:
+    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
+_Text = Annotated[str, BeforeValidator(_text)]
+"""A text that task files may also write as a number."""
+
+
 @dataclass(frozen=True)
 class Task:
     """An instruction for the user, ground-truth actions, and outputs that the agent must say."""
 
-    instruction: str
+    instruction: str = ""
+    """`tasks validate` reports a missing instruction together with every other problem."""
     actions: tuple[Action, ...] = ()
-    outputs: tuple[str, ...] = ()
+    outputs: tuple[_Text, ...] = ()
     user_id: str = ""
-    annotator: str | None = None
-    id: str | None = None
+    annotator: _Text | None = None
+    id: _Text | None = None
     """The task's id in its source, if it has one."""
+    tags: tuple[_Text, ...] = ()
+    """What sort of task it is; reports can show figures by tag."""
     unscored: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Criteria of the source that Greenroom does not score, by kind."""
 
@@ -71,63 +78,28 @@ class Task:
         optional = {
             "annotator": self.annotator,
             "id": self.id,
+            "tags": list(self.tags),
             "unscored": {kind: list(texts) for kind, texts in self.unscored.items()},
         }
         return record | {key: value for key, value in optional.items() if value}
 
 
-class _ActionRecord(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    name: str
-    kwargs: dict[str, Any] = Field(
-        default_factory=dict[str, Any], validation_alias=AliasChoices("kwargs", "arguments")
-    )
-
-
-def _text(value: Any) -> Any:
-    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
-
-
-_Text = Annotated[str, BeforeValidator(_text)]
-
-
-class _TaskRecord(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    # `tasks validate` reports a missing instruction together with every other problem.
-    instruction: str = ""
-    actions: list[_ActionRecord] = Field(default_factory=list[_ActionRecord])
-    outputs: list[_Text] = Field(default_factory=list[str])
-    user_id: str = ""
-    annotator: _Text | None = None
-    id: _Text | None = None
-    unscored: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
-
-
-_task_records = TypeAdapter(list[_TaskRecord])
+_tasks = TypeAdapter(tuple[Task, ...])
 
 
 def parse_tasks(records: Any, source: Path | str) -> tuple[Task, ...]:
     """Parse the JSON of a task file, older spellings included."""
+    return validated(_tasks, records, source)
+
+
+def validated(adapter: TypeAdapter[T], value: Any, source: Path | str) -> T:
+    """The content of a file as a type; raise DataError with the first problem."""
     try:
-        parsed = _task_records.validate_python(records)
+        return adapter.validate_python(value)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"
         raise DataError(f"{source}: {place}: {first['msg']}.") from error
-    return tuple(
-        Task(
-            instruction=record.instruction,
-            actions=tuple(Action(action.name, action.kwargs) for action in record.actions),
-            outputs=tuple(record.outputs),
-            user_id=record.user_id,
-            annotator=record.annotator,
-            id=record.id,
-            unscored=record.unscored,
-        )
-        for record in parsed
-    )
 
 
 def select_tasks(

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from anyio.from_thread import BlockingPortalProvider
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from greenroom.domains.environment import Environment
 from greenroom.domains.packs import DEFAULT_SPLIT
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from greenroom.domains.domain import Domain
     from greenroom.domains.environment import SimulatedUser
     from greenroom.domains.reward import Reward
-    from greenroom.domains.tasks import Task
     from greenroom.domains.tools import ToolInfo
 
 _event_loop = BlockingPortalProvider()
@@ -92,8 +91,6 @@ class EnvResetResponse(BaseModel):
 class EnvResponse(BaseModel):
     """The answer to a step."""
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
     observation: str
     reward: float
     done: bool
@@ -119,7 +116,7 @@ class Env:
         self._random = random.Random(seed)  # noqa: S311
         self._portal = _event_loop.__enter__()
         weakref.finalize(self, _event_loop.__exit__, None, None, None)
-        self.tasks = [_tau_task(task) for task in domain.tasks(split)]
+        self.tasks = [TauTask.model_validate(task.to_json()) for task in domain.tasks(split)]
         self.tools_info: list[ToolInfo] = domain.tool_infos
         self.tools_map = dict(domain.tools)
         self.terminate_tools = [name for name, t in domain.tools.items() if t.ends_episode]
@@ -182,15 +179,6 @@ class Env:
                 r_actions=float(reward.database), gt_data_hash=reward.truth.database_hash
             )
         return RewardResult(reward=reward.value, info=info, actions=actions, parts=reward.to_json())
-
-
-def _tau_task(task: Task) -> TauTask:
-    return TauTask(
-        user_id=task.user_id,
-        actions=[TauAction(name=a.name, kwargs=dict(a.kwargs)) for a in task.actions],
-        instruction=task.instruction,
-        outputs=list(task.outputs),
-    )
 
 
 def _our_action(action: Any) -> Action:

@@ -25,7 +25,7 @@ from typing import (
     is_typeddict,
 )
 
-from greenroom.domains.world import Table, World
+from greenroom.domains.world import Record, Table, World
 from greenroom.errors import InputError
 
 ToolInfo = dict[str, Any]
@@ -175,6 +175,13 @@ class Toolset(Mapping[str, Tool]):
     def infos(self) -> list[ToolInfo]:
         """All schemas, by name."""
         return [self[name].info for name in self]
+
+
+def own_record(table: Table, key: Any, refusal: str) -> Record:
+    """The world's own copy of a record, to be changed; raise Refused if there is none."""
+    if key not in table:
+        raise Refused(refusal)
+    return table[key]
 
 
 def record_text(table: Table, key: Any, refusal: str) -> str:

@@ -16,7 +16,6 @@ from greenroom.store import CellKey, EvaluationRecord, ResultRecord, Row, Store,
 from greenroom.trials import Attempted, Plan, run_job
 
 EvaluationPlan = Plan[RowCell, ResultRecord]
-OnResult = Callable[[ResultRecord], None]
 
 _PAGE = 100
 
@@ -26,7 +25,7 @@ async def run_evaluation(
     evaluation: EvaluationRecord,
     context: EvaluationContext,
     *,
-    on_result: OnResult = lambda _: None,
+    on_result: Callable[[ResultRecord], None] = lambda _: None,
     on_plan: Callable[[EvaluationPlan], None] = lambda _: None,
 ) -> None:
     """Call the workflow for all cells of an evaluation that have no result yet.

@@ -14,39 +14,29 @@ import importlib
 import sys
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from anyio.from_thread import start_blocking_portal
 from pydantic import ValidationError
 
 from greenroom.agents import AgentStrategy, find_strategy
-from greenroom.benchmark import RunConfig, check_config
+from greenroom.benchmark import RunConfig, RunContext, check_config
 from greenroom.benchmark.context import check_models
+from greenroom.domains import Domain, PackInfo, Toolset, pack_in_memory
 from greenroom.domains.tools import ToolInfo
 from greenroom.errors import GreenroomError, InputError
-from greenroom.integrations.tau_bench_agent import RunParts, RunStopped, Upstream, UpstreamAgent
+from greenroom.integrations.tau_bench_agent import RunStopped, UpstreamAgent
 from greenroom.integrations.tau_bench_flags import parse_flags
-from greenroom.trials import open_models
 
 ALLOWED_STRATEGY = "tool-calling"
 """A strategy of Tau Bench's own, which its `run` lets pass."""
 
 
-@dataclass(frozen=True)
-class UpstreamDomain:
-    """Tau Bench's domain, as far as agents may know it before the first episode."""
-
-    name: str
-    policy: str
-    tool_infos: list[ToolInfo]
-
-
 class StrategyName(str):
-    """The name of a strategy of ours, which Tau Bench lets pass like one of its own.
+    """The name of a strategy of ours, which Tau Bench accepts like one of its own.
 
-    Its `run` looks a strategy up in a list before anything else, and makes the name of the result
-    file from it. This is found in that list, and reads as what it is.
+    Its `run` first looks the strategy up in a list, then names the result file after it. This name
+    equals one in that list, but is printed as it is.
     """
 
     __slots__ = ()
@@ -61,7 +51,7 @@ class StrategyName(str):
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run Tau Bench with an agent of ours; the exit status is 2 for what a person can mend."""
+    """Run Tau Bench with an agent of ours; the exit status is 2 for an error of the input."""
     try:
         play(parse_flags(arguments))
     except GreenroomError as error:
@@ -70,28 +60,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def play(flags: argparse.Namespace) -> Any:
-    """Play a run in Tau Bench: what its `run` returns, which is in its result file too."""
+    """Play a run in Tau Bench; return what its `run` returns and writes to its result file."""
     upstream = _upstream("tau_bench.run")
     types = _upstream("tau_bench.types")
-    config = _our_config(flags)
-    strategy = find_strategy(config.agent_strategy)
-    strategy.check(config.agent_options)
-    flags.task_ids = config.task_ids
+    our_config = _our_config(flags)
+    strategy = find_strategy(our_config.agent_strategy)
+    strategy.check(our_config.agent_options)
+    flags.task_ids = our_config.task_ids
     _check_strategy(strategy)
-    check_models(config, strategy)
+    check_models(our_config, strategy)
     its_config = _its_config(types.RunConfig, flags, strategy)
     with start_blocking_portal() as portal, ExitStack() as open_things:
-        parts = RunParts(strategy, config, open_models(config), portal)
-        open_things.callback(portal.call, parts.pool.close)
 
         def factory(tools_info: list[ToolInfo], wiki: str, config: Any) -> UpstreamAgent:
-            return UpstreamAgent(
-                parts,
-                Upstream(types.Action, types.SolveResult),
-                policy=wiki,
-                tool_infos=tools_info,
-                shared=open_things.enter_context(_prepared(parts, flags.env, wiki, tools_info)),
-            )
+            domain = _domain(flags.env, wiki, tools_info)
+            opened = RunContext(domain, strategy, our_config).opened()
+            context = open_things.enter_context(portal.wrap_async_context_manager(opened))
+            return UpstreamAgent(context, types, portal)
 
         try:
             with _replaced_factory(upstream, factory):
@@ -102,19 +87,11 @@ def play(flags: argparse.Namespace) -> Any:
             raise stopped.reason from None
 
 
-@contextmanager
-def _prepared(parts: RunParts, env: str, policy: str, tool_infos: list[ToolInfo]) -> Generator[Any]:
-    """What the agents of the strategy share, if they share anything."""
-    strategy, config = parts.strategy, parts.config
-    if strategy.prepare is None:
-        yield None
-        return
-    settings = strategy.check(config.agent_options)
-    opened = strategy.prepare(
-        UpstreamDomain(env, policy, tool_infos), settings, config.max_num_steps
-    )
-    with parts.portal.wrap_async_context_manager(opened) as shared:
-        yield shared
+def _domain(name: str, policy: str, tool_infos: list[ToolInfo]) -> Domain:
+    """Tau Bench's domain as far as agents may know it: no tasks, no data."""
+    info = PackInfo(name="tau_bench", version="", source="the installed tau_bench", licence="")
+    pack = pack_in_memory(info, name, tables={}, tasks={}, policy=policy, tool_infos=tool_infos)
+    return Domain(Toolset(), pack)
 
 
 def _upstream(name: str) -> Any:
@@ -170,7 +147,7 @@ def _its_config(run_config: Any, flags: argparse.Namespace, strategy: AgentStrat
     known = vars(flags).keys() & run_config.model_fields.keys()
     fields = {name: vars(flags)[name] for name in known if vars(flags)[name] is not None}
     if not strategy.needs_model:
-        # Its configuration wants a model, whether or not anybody asks one.
+        # Its configuration requires a model, even if no model is asked.
         fields = {"model": "none", "model_provider": flags.user_model_provider, **fields}
     elif flags.api_base is not None:
         fields.setdefault("model_provider", "openai")
@@ -183,7 +160,7 @@ def _its_config(run_config: Any, flags: argparse.Namespace, strategy: AgentStrat
         if first["type"] == "missing":
             raise InputError(f"Tau Bench needs --{name}.") from error
         raise InputError(f"Tau Bench does not take this --{name}: {first['msg']}.") from error
-    # Behind pydantic's back, which would make a plain str of it.
+    # Set directly: pydantic would make a plain str of it.
     vars(config)["agent_strategy"] = StrategyName(strategy.name)
     return config
 

@@ -1,4 +1,4 @@
-"""Tau Bench's own `Env`, taken as it is, as our agents meet it: a stage."""
+"""Tau Bench's own `Env` as a stage for our agents."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any, Protocol
 import anyio
 import anyio.to_thread
 
-from greenroom.agents import Stage
+from greenroom.agents import DomainView, Stage
 from greenroom.domains.tasks import RESPOND, Action
-from greenroom.domains.tools import ToolInfo
 from greenroom.errors import EpisodeOver
 from greenroom.trajectories import SpokenStep
 
@@ -30,8 +29,8 @@ class UpstreamEnv(Protocol):
 class UpstreamStage(Stage):
     """A stage over Tau Bench's `Env`, which blocks: each step is taken in a thread.
 
-    The answers of `Env` carry the task and its ground truth. The agent gets the observation alone;
-    the rest is kept here for whoever holds the result.
+    The answers of `Env` carry the task and its ground truth. The agent gets only the observation;
+    the rest is kept here for the result.
     """
 
     __slots__ = ("_action", "_env", "_max_steps", "_turn", "done", "info", "reward", "steps")
@@ -40,15 +39,14 @@ class UpstreamStage(Stage):
         self,
         env: UpstreamEnv,
         action: Callable[..., Any],
+        domain: DomainView,
         *,
-        policy: str,
-        tool_infos: list[ToolInfo],
         max_steps: int,
     ) -> None:
-        # Not the initialisation of Stage, which takes an environment of ours.
+        # The initialisation of Stage takes an environment of ours.
         self.opening = ""
-        self.policy = policy
-        self.tool_infos = tool_infos
+        self.policy = domain.policy
+        self.tool_infos = domain.tool_infos
         self.done = False
         self.reward = 0.0
         self.info: dict[str, Any] = {}
@@ -75,7 +73,7 @@ class UpstreamStage(Stage):
             raise EpisodeOver("The episode is over: no further step is possible.")
         kwargs = dict(action.kwargs)
         if action.name == RESPOND and not isinstance(kwargs.get("content"), str):
-            # Upstream would break here, which is no answer for an agent.
+            # Tau Bench would raise an error that the agent never sees.
             observation = "Error: respond needs the argument 'content', a text."
         else:
             response = await self._in_thread(
@@ -89,5 +87,5 @@ class UpstreamStage(Stage):
         return observation
 
     async def _in_thread(self, function: Callable[[Any], Any], argument: Any) -> Any:
-        # The limiter is this stage's own: other episodes need not wait for its user.
+        # Each stage has a limiter of its own, so that no episode waits for another's user.
         return await anyio.to_thread.run_sync(function, argument, limiter=self._turn)

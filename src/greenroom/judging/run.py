@@ -32,7 +32,6 @@ from greenroom.store.records import Record
 from greenroom.trials import Attempted, Plan, open_models, run_job
 
 JudgingPlan = Plan[EpisodeRecord, JudgementRecord]
-OnJudgement = Callable[[JudgementRecord], None]
 
 
 class FaultSummary(Record):
@@ -96,7 +95,7 @@ async def run_judging(
     judging: JudgingRecord,
     config: JudgingConfig,
     *,
-    on_judgement: OnJudgement = lambda _: None,
+    on_result: Callable[[JudgementRecord], None] = lambda _: None,
     on_plan: Callable[[JudgingPlan], None] = lambda _: None,
 ) -> None:
     """Ask the judge about all failed episodes that have no verdict yet; see `run_job`."""
@@ -124,7 +123,7 @@ async def run_judging(
                 max_retries=0,
             )
 
-    await run_job(store.judgings, judging, open_plan, on_plan=on_plan, on_result=on_judgement)
+    await run_job(store.judgings, judging, open_plan, on_plan=on_plan, on_result=on_result)
 
 
 async def _cells(

@@ -40,7 +40,7 @@ _RIGHT = {"count", "decimal", "signed", "percent", "money", "seconds", "ratio"}
 class Part(BaseModel, frozen=True):
     """Parts of a report never change once they are made."""
 
-    model_config = ConfigDict(extra="ignore", ser_json_inf_nan="null")
+    model_config = ConfigDict(extra="ignore", ser_json_inf_nan="null", defer_build=True)
 
 
 class Section(Part, frozen=True):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from platformdirs import user_data_path
 from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from greenroom.errors import InputError
@@ -76,8 +76,8 @@ def transaction(engine: Engine) -> Generator[Connection]:
 
 def insert_into(engine: Engine, table: Table) -> Any:
     """An insert statement of the database's dialect, for ON CONFLICT clauses."""
-    dialect = postgresql if engine.dialect.name == "postgresql" else sqlite
-    return dialect.insert(table)
+    # The engine has loaded its own dialect; the other one would take time at each start.
+    return import_module(f"sqlalchemy.dialects.{engine.dialect.name}").insert(table)
 
 
 def insert_or_replace(engine: Engine, table: Table, *, key: list[str], where: Any = None) -> Any:

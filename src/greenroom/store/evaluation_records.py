@@ -130,6 +130,12 @@ class ResultSummary:
         return all_passed(score.passed for score in self.scores.values())
 
 
+def score_of(result: ResultRecord | ResultSummary, alias: str) -> float | None:
+    """The score that one evaluator gave; None where it gave none."""
+    score = result.scores.get(alias)
+    return None if score is None else score.score
+
+
 class EvaluationRecord(JobRecord):
     """A workflow over a test set, and how its answers are scored."""
 

@@ -20,7 +20,7 @@ CellKey = tuple[int, int]
 class Record(BaseModel):
     """A record never changes once it is made."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class JobRecord(Record):
@@ -70,6 +70,7 @@ class TaskRecord(Record):
     actions: list[ActionRecord] = Field(default_factory=list[ActionRecord])
     outputs: list[str] = Field(default_factory=list[str])
     id: str | None = None
+    tags: list[str] = Field(default_factory=list[str])
 
 
 class DifferenceRecord(Record):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from greenroom.trials.display import progress_bar
     from greenroom.trials.engine import Attempted, Plan, run_job
     from greenroom.trials.pools import open_models
-    from greenroom.trials.progress import Progress
+    from greenroom.trials.progress import Watcher, watch_job
     from greenroom.trials.seeds import cell_seed
 
 if not TYPE_CHECKING:
@@ -18,10 +18,19 @@ if not TYPE_CHECKING:
     __getattr__ = later(
         __name__,
         engine="Attempted Plan run_job",
-        progress="Progress",
+        progress="Watcher watch_job",
         seeds="cell_seed",
         pools="open_models",
         display="progress_bar",
     )
 
-__all__ = ["Attempted", "Plan", "Progress", "cell_seed", "open_models", "progress_bar", "run_job"]
+__all__ = [
+    "Attempted",
+    "Plan",
+    "Watcher",
+    "cell_seed",
+    "open_models",
+    "progress_bar",
+    "run_job",
+    "watch_job",
+]

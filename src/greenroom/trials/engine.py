@@ -137,7 +137,6 @@ async def _run_cells(
     writer = GroupWriter[RecordT](commit, workers, work.threads)
     pending = plan.cells(finished)
     taking = anyio.Lock()
-    busy = workers
 
     async def next_cell() -> ItemT | None:
         # Cells may come from the store: only one worker at a time asks for the next one.
@@ -145,25 +144,20 @@ async def _run_cells(
             return await anext(pending, None)
 
     async def attempt_cells() -> None:
-        nonlocal busy
         while (cell := await next_cell()) is not None:
             record = await _finished_cell(work, plan, cell)
             await writer.keep(record)
             work.on_result(record)
-        busy -= 1
-        if busy == 0:
-            writer.close()
 
-    try:
-        async with (
-            aclosing(pending),
-            anyio.create_task_group() as group,
-        ):
-            group.start_soon(writer.run)
-            for _ in range(workers):
-                group.start_soon(attempt_cells)
-    finally:
-        writer.close()
+    # Commits go on while workers are being stopped: what they have finished is kept.
+    async with anyio.create_task_group() as background:
+        background.start_soon(writer.run)
+        try:
+            async with aclosing(pending), anyio.create_task_group() as group:
+                for _ in range(workers):
+                    group.start_soon(attempt_cells)
+        finally:
+            writer.close()
 
 
 async def _finished_cell(
@@ -178,8 +172,7 @@ async def _finished_cell(
         except BaseException:
             # Stopped in the middle: what was spent so far is still to be paid.
             if ledger.usage():
-                with anyio.CancelScope(shield=True):
-                    await _note_attempt(work, cell.key, started_at, "interrupted", ledger.usage())
+                await _note_attempt(work, cell.key, started_at, "interrupted", ledger.usage())
             raise
         record = attempted.record
         if record.has_result or not attempted.replay or number > plan.max_retries:
@@ -198,7 +191,8 @@ async def _note_attempt(
 ) -> None:
     seconds = (datetime.now(UTC) - started_at).total_seconds()
     attempt = Attempt(key, started_at.isoformat(), seconds, error, usage)
-    await work.in_store(work.jobs.add_attempt, work.job.id, attempt)
+    with anyio.CancelScope(shield=True):
+        await work.in_store(work.jobs.add_attempt, work.job.id, attempt)
 
 
 async def _keep_lease(work: _Work[JobT, ItemT, RecordT], owner: LeaseOwner) -> None:

@@ -3,18 +3,53 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from greenroom.store import CellRecord
+from greenroom.trials.display import progress_bar
 from greenroom.trials.engine import Plan
+
+
+@dataclass(frozen=True)
+class Watcher:
+    """What a job calls while it is under way."""
+
+    on_plan: Callable[[Plan[Any, Any]], None]
+    on_result: Callable[[Any], None]
+
+
+@contextmanager
+def watch_job(
+    title: str,
+    left: int,
+    figure: str,
+    value: Callable[[Any], float | None],
+    *,
+    before: Iterable[float | None] = (),
+    shown: bool = True,
+) -> Generator[Watcher]:
+    """Show how a job stands while the block runs; `left` is how many cells are to do.
+
+    `figure` names the mean that is shown, `value` is what a result adds to it, and `before` holds
+    the values of earlier results.
+    """
+    standing = Progress(figure, before)
+    with progress_bar(title, left, shown=shown) as advance:
+
+        def note(record: CellRecord) -> None:
+            standing.add(record, value(record))
+            advance(str(standing))
+
+        yield Watcher(standing.watch, note)
 
 
 class Progress:
     """Counts results as they come; as text, it says how the job stands."""
 
-    def __init__(self, figure: str = "", before: Iterable[float | None] = ()) -> None:
-        """`figure` is the mean that is shown, `before` the values of earlier results."""
+    def __init__(self, figure: str, before: Iterable[float | None]) -> None:
         values = [value for value in before if value is not None]
         self._figure = figure
         self._sum, self._counted = sum(values), len(values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 import anyio
@@ -28,27 +29,41 @@ class GroupWriter(Generic[T]):
         self._commit = commit
         self._threads = threads
         streams = anyio.create_memory_object_stream[tuple[T, anyio.Event]](capacity)
+        self._error: BaseException | None = None
         self._send: MemoryObjectSendStream[tuple[T, anyio.Event]] = streams[0]
         self._receive: MemoryObjectReceiveStream[tuple[T, anyio.Event]] = streams[1]
 
     async def keep(self, record: T) -> None:
-        """Keep a record: it is in the store when this returns."""
-        safe = anyio.Event()
-        await self._send.send((record, safe))
-        await safe.wait()
+        """Keep a record: it is in the store when this returns, even if the job is being stopped."""
+        with anyio.CancelScope(shield=True):
+            done = anyio.Event()
+            with suppress(anyio.BrokenResourceError):
+                await self._send.send((record, done))
+                await done.wait()
+            if self._error is not None:
+                raise self._error
 
     def close(self) -> None:
         """No further record will come."""
         self._send.close()
 
     async def run(self) -> None:
-        """Commit what comes until there is no more."""
-        async with self._receive:
-            async for item in self._receive:
-                batch = [item]
-                while self._receive.statistics().current_buffer_used:
-                    batch.append(self._receive.receive_nowait())
-                records = [record for record, _ in batch]
-                await anyio.to_thread.run_sync(self._commit, records, limiter=self._threads)
-                for _, safe in batch:
-                    safe.set()
+        """Commit what comes until the writer is closed, or a commit fails."""
+        with anyio.CancelScope(shield=True):
+            async with self._receive:
+                async for item in self._receive:
+                    batch = [item, *self._waiting()]
+                    records = [record for record, _ in batch]
+                    try:
+                        await anyio.to_thread.run_sync(self._commit, records, limiter=self._threads)
+                    except BaseException as error:
+                        self._error = error
+                        batch += self._waiting()
+                        raise
+                    finally:
+                        for _, done in batch:
+                            done.set()
+
+    def _waiting(self) -> list[tuple[T, anyio.Event]]:
+        count = self._receive.statistics().current_buffer_used
+        return [self._receive.receive_nowait() for _ in range(count)]

@@ -89,20 +89,12 @@ class _FunctionUser:
 
 _REGISTRY = Registry(ENTRY_POINTS, UserStrategy, "user strategy", wrap_user)
 
-
-def user_strategy_names() -> list[str]:
-    """The names of all installed user strategies."""
-    return _REGISTRY.names()
-
-
-def name_of_user_strategy(user: Any) -> str:
-    """Register a user object; return its name."""
-    return _REGISTRY.name_of(user)
-
-
-def find_user_strategy(name: str) -> UserStrategy:
-    """The user strategy with this name, or the one at `file.py:name` or `module:name`."""
-    return _REGISTRY.load(name)
+user_strategy_names = _REGISTRY.names
+"""The names of all installed user strategies."""
+name_of_user_strategy = _REGISTRY.name_of
+"""Register a user object; return its name."""
+find_user_strategy = _REGISTRY.load
+"""The user strategy with a name, or the one at `file.py:name` or `module:name`."""
 
 
 def required_model(context: UserContext, name: str) -> Model:

@@ -24,17 +24,17 @@ from greenroom.domains.retail.generator import (
     money,
     scenarios,
 )
-from greenroom.domains.retail.generator.catalogue import CATALOGUE
-from greenroom.domains.retail.generator.pending_wishes import cancel_order
+from greenroom.domains.retail.generator.content import CATALOGUE, OPTION_PHRASES, TEXTS
 from greenroom.domains.retail.generator.scenarios import KINDS, Kind
 from greenroom.domains.retail.generator.shop import make_shop
-from greenroom.domains.retail.generator.versions import OPTION_PHRASES
+from greenroom.domains.retail.generator.visit import Visit
+from greenroom.domains.retail.generator.wishes import cancel_order
 from greenroom.domains.tasks import Action, Task
 from greenroom.domains.validation import validate_tasks
 from greenroom.domains.world import Record, World
 from greenroom.errors import InputError
 
-BUILTIN_DIGEST = "88e796451d7c8905291ba8c2eb8d1bbba77bd295ec4f01cfa174027251ae386b"
+BUILTIN_DIGEST = "1c78c021648af2a33141bfea955da1257aa5782e0e75bf016c2ddfded1db0066"
 
 WRITE_TOOLS = {
     "cancel_pending_order",
@@ -246,6 +246,19 @@ def test_every_option_can_be_put_into_words():
     assert 35 <= len(CATALOGUE) <= 45
 
 
+def test_every_text_is_said(monkeypatch: pytest.MonkeyPatch):
+    said: set[str] = {"bridge"}
+    say = Visit.say
+
+    def noted(visit: Visit, text: str, **words: str) -> str:
+        said.add(text)
+        return say(visit, text, **words)
+
+    monkeypatch.setattr(Visit, "say", noted)
+    generate_retail(1, 210)
+    assert said == TEXTS.keys()
+
+
 def test_a_generated_pack_survives_being_written_and_read(tmp_path: Path):
     generated = generate_retail(3, 10)
     write_pack(tmp_path / "pack", [generated])
@@ -263,7 +276,7 @@ def test_a_pack_needs_a_sensible_number_of_tasks(tasks: int):
 
 
 def test_a_shop_that_runs_out_of_tasks_says_so(monkeypatch: pytest.MonkeyPatch, domain: Domain):
-    monkeypatch.setattr(scenarios, "KINDS", (Kind("cancel", ((1, (cancel_order,)),)),))
+    monkeypatch.setattr(scenarios, "KINDS", (Kind("cancel", ((1, (cancel_order,)),), "one wish"),))
     with pytest.raises(InputError, match=r"Seed 1 yields \d+ different tasks, not 90"):
         scenarios.draw_tasks(1, make_shop(1, 4), domain, 90)
 

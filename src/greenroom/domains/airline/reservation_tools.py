@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Literal, TypedDict
 
-from greenroom.domains.tools import Refused, Toolset
+from greenroom.domains.tools import Refused, Toolset, own_record
 from greenroom.domains.world import Record, World
 
 tools = Toolset()
@@ -182,10 +182,7 @@ def send_certificate(
     world: World, user_id: UserId, amount: Annotated[float, "What the certificate is worth."]
 ) -> str:
     """Send a traveller a certificate. It is money: be sure that the policy grants it."""
-    users = world["users"]
-    if user_id not in users:
-        raise Refused("user not found")
-    methods = users[user_id]["payment_methods"]
+    methods = own_record(world["users"], user_id, "user not found")["payment_methods"]
     for payment_id in NEW_CERTIFICATE_IDS:
         if payment_id not in methods:
             methods[payment_id] = {"source": "certificate", "amount": amount, "id": payment_id}
@@ -195,10 +192,7 @@ def send_certificate(
 
 
 def _reservation(world: World, reservation_id: Any) -> Record:
-    reservations = world["reservations"]
-    if reservation_id not in reservations:
-        raise Refused("reservation not found")
-    return reservations[reservation_id]
+    return own_record(world["reservations"], reservation_id, "reservation not found")
 
 
 def _check_booking(user: Record, payments: Any, total: Any) -> None:

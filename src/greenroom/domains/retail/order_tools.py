@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from greenroom.domains.tools import Refused, Toolset
+from greenroom.domains.tools import Refused, Toolset, own_record
 from greenroom.domains.world import Record, World
 
 tools = Toolset()
@@ -188,10 +188,7 @@ def exchange_delivered_order_items(
 
 
 def _order(world: World, order_id: Any, status: str, refusal: str) -> Record:
-    orders = world["orders"]
-    if order_id not in orders:
-        raise Refused("order not found")
-    order = orders[order_id]
+    order = own_record(world["orders"], order_id, "order not found")
     if order["status"] != status:
         raise Refused(refusal)
     return order

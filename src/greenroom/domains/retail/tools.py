@@ -18,7 +18,7 @@ from greenroom.domains.retail.order_tools import (
     ZipCode,
     address_record,
 )
-from greenroom.domains.tools import Refused, Toolset, record_text
+from greenroom.domains.tools import Refused, Toolset, own_record, record_text
 from greenroom.domains.world import Base, World
 
 tools = Toolset()
@@ -92,10 +92,7 @@ def modify_user_address(
     zip: ZipCode,  # noqa: A002
 ) -> str:
     """Replace a customer's default address, once they have confirmed the new one."""
-    users = world["users"]
-    if user_id not in users:
-        raise Refused("user not found")
-    user = users[user_id]
+    user = own_record(world["users"], user_id, "user not found")
     user["address"] = address_record(address1, address2, city, state, country, zip)
     return json.dumps(user)
 

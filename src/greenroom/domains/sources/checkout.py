@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from dataclasses import replace as changed
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from greenroom.domains.pack_writer import check_destination, pack_in_memory, write_pack
-from greenroom.domains.packs import Pack, PackInfo, check_table, read_json, read_text
+from greenroom.domains.packs import Pack, PackInfo, check_table, read_bytes, read_json, read_text
 from greenroom.domains.sources.checkout_modules import (
     read_rules,
     read_task_records,
     read_tool_infos,
 )
 from greenroom.domains.sources.commits import checked_out_commit
-from greenroom.domains.tasks import Task, parse_tasks
+from greenroom.domains.tasks import parse_tasks
 from greenroom.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
-
-    from greenroom.domains.tools import ToolInfo
-    from greenroom.domains.world import Record
 
 SPLITS = ("test", "train", "dev")
 
@@ -63,16 +59,6 @@ class _DomainFiles:
             yield self.rules
 
 
-@dataclass(frozen=True)
-class _DomainData:
-    files: _DomainFiles
-    tables: Mapping[str, Mapping[str, Record]]
-    tasks: Mapping[str, Sequence[Task]]
-    rules: Sequence[str]
-    tool_infos: Sequence[ToolInfo]
-    notes: Sequence[str]
-
-
 def import_checkout(path: Path, destination: Path, *, replace: bool = False) -> ImportResult:
     """Write the data of a checkout of tau-bench as a pack.
 
@@ -80,17 +66,15 @@ def import_checkout(path: Path, destination: Path, *, replace: bool = False) -> 
     """
     check_destination(destination, replace=replace)
     envs, found = _find_domains(path)
-    domains = [_read_domain(files) for files in found]
-    info = _info(envs, [domain.files for domain in domains])
-    write_pack(destination, [_pack(info, domain) for domain in domains], replace=replace)
+    info = _info(envs, found)
+    notes: list[str] = []
+    packs = [_read_pack(info, files, notes) for files in found]
+    write_pack(destination, packs, replace=replace)
     return ImportResult(
         directory=destination,
         version=info.version,
-        tasks={
-            domain.files.name: {split: len(tasks) for split, tasks in domain.tasks.items()}
-            for domain in domains
-        },
-        notes=tuple(note for domain in domains for note in domain.notes),
+        tasks={pack.domain: pack.task_counts for pack in packs},
+        notes=tuple(notes),
     )
 
 
@@ -141,39 +125,29 @@ def _task_files(folder: Path) -> dict[str, Path]:
     return {split: path for split, path in files.items() if path.is_file()}
 
 
-def _read_domain(files: _DomainFiles) -> _DomainData:
-    tools = read_tool_infos(files.tools)
-    notes = [f"{files.name}: {note}" for note in tools.notes]
+def _read_pack(info: PackInfo, files: _DomainFiles, notes: list[str]) -> Pack:
+    """The pack of a domain; what is left out goes to the notes."""
+    told: list[str] = []
+    tool_infos = read_tool_infos(files.tools, told)
     if files.rules is None:
-        notes.append(f"{files.name}: there is no rules.py, so the pack has no rules.")
-    tasks: dict[str, tuple[Task, ...]] = {}
-    for split, path in files.tasks.items():
-        found = read_task_records(path)
-        tasks[split] = parse_tasks(found.records, path)
-        notes.extend(f"{files.name}: {note}" for note in found.notes)
-    return _DomainData(
-        files=files,
+        told.append("there is no rules.py, so the pack has no rules.")
+    pack = pack_in_memory(
+        info,
+        files.name,
         tables={
             name: check_table(read_json(path, dict), str(path))
             for name, path in files.tables.items()
         },
-        tasks=tasks,
+        tasks={
+            split: parse_tasks(read_task_records(path, told), path)
+            for split, path in files.tasks.items()
+        },
+        policy=read_text(files.policy),
         rules=read_rules(files.rules) if files.rules else (),
-        tool_infos=tools.infos,
-        notes=notes,
+        tool_infos=tool_infos,
     )
-
-
-def _pack(info: PackInfo, domain: _DomainData) -> Pack:
-    pack = pack_in_memory(
-        info,
-        domain.files.name,
-        tables=domain.tables,
-        tasks=domain.tasks,
-        policy=read_text(domain.files.policy),
-        rules=domain.rules,
-    )
-    return changed(pack, tool_infos=tuple(domain.tool_infos))
+    notes.extend(f"{files.name}: {note}" for note in told)
+    return pack
 
 
 def _info(envs: Path, domains: Sequence[_DomainFiles]) -> PackInfo:
@@ -195,7 +169,7 @@ def _info(envs: Path, domains: Sequence[_DomainFiles]) -> PackInfo:
 def _content_digest(envs: Path, domains: Sequence[_DomainFiles]) -> str:
     digest = sha256()
     for file in sorted(file for domain in domains for file in domain.all):
-        content = file.read_bytes()
+        content = read_bytes(file)
         digest.update(f"{file.relative_to(envs).as_posix()} {len(content)}\n".encode())
         digest.update(content)
     return f"sha256:{digest.hexdigest()[:12]}"

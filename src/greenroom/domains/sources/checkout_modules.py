@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from greenroom.domains.sources.literals import (
@@ -26,24 +25,11 @@ _RECORDS: Final[Records] = {"Task": (), "Action": ("name", "kwargs")}
 _TASK_FIELDS = frozenset({"annotator", "user_id", "instruction", "actions", "outputs", "id"})
 
 
-@dataclass(frozen=True)
-class TaskRecords:
-    """The tasks of a file in the format of JSON task files."""
+def read_task_records(path: Path, notes: list[str]) -> list[Any]:
+    """The tasks of a module: the one list in it of `Task(...)` or of dictionaries.
 
-    records: list[Any]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ToolInfos:
-    """Descriptions of all tools of a domain, or of none, with notes that say why."""
-
-    infos: tuple[ToolInfo, ...]
-    notes: tuple[str, ...]
-
-
-def read_task_records(path: Path) -> TaskRecords:
-    """The tasks of a module: the one list in it of `Task(...)` or of dictionaries."""
+    They have the format of JSON task files. Fields that it does not know go to the notes.
+    """
     module = parse_module(path)
     names, value = _task_list(module, path)
     _refuse_changes(module, names, value, path)
@@ -58,8 +44,9 @@ def read_task_records(path: Path) -> TaskRecords:
             for field in cast("dict[str, Any]", record).keys() - _TASK_FIELDS
         }
     )
-    notes = (f"{path.name}: not kept of the tasks: {', '.join(unknown)}.",) if unknown else ()
-    return TaskRecords(cast("list[Any]", records), notes)
+    if unknown:
+        notes.append(f"{path.name}: not kept of the tasks: {', '.join(unknown)}.")
+    return cast("list[Any]", records)
 
 
 def _task_list(module: ast.Module, path: Path) -> tuple[list[str], ast.expr]:
@@ -113,14 +100,13 @@ def read_rules(path: Path) -> list[str]:
     raise DataError(f"{path} holds no list of rules, such as RULES = [...].")
 
 
-def read_tool_infos(paths: Sequence[Path]) -> ToolInfos:
+def read_tool_infos(paths: Sequence[Path], notes: list[str]) -> list[ToolInfo]:
     """Read the tool descriptions of modules.
 
     A file without a description is skipped. If one is unreadable, all are left out: agents need
-    every tool for comparable results.
+    every tool for comparable results. The notes say why.
     """
     infos: list[ToolInfo] = []
-    notes: list[str] = []
     unreadable = False
     for path in paths:
         try:
@@ -134,7 +120,7 @@ def read_tool_infos(paths: Sequence[Path]) -> ToolInfos:
             notes.append(f"tools/{path.name} was skipped: it describes no tool with get_info().")
     if unreadable:
         notes.append("the pack has no tools.json: the domain's own descriptions are used.")
-    return ToolInfos(() if unreadable else tuple(infos), tuple(notes))
+    return [] if unreadable else infos
 
 
 def _file_infos(path: Path) -> list[ToolInfo]:
@@ -171,4 +157,4 @@ def _without_folder(error: DataError, path: Path) -> str:
     return str(error).replace(str(path), path.name)
 
 
-__all__ = ["TaskRecords", "ToolInfos", "read_rules", "read_task_records", "read_tool_infos"]
+__all__ = ["read_rules", "read_task_records", "read_tool_infos"]

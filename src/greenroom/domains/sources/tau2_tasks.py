@@ -10,10 +10,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from greenroom.domains.tasks import Action, Task
-from greenroom.errors import DataError
+from greenroom.domains.tasks import Action, Task, validated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,13 +66,7 @@ _records = TypeAdapter(list[_Record])
 
 def parse_tau2_tasks(records: Any, users: Mapping[str, Record], source: str) -> tuple[Task, ...]:
     """Parse the content of a tau2 task file; `users` is the domain's table of users."""
-    try:
-        parsed = _records.validate_python(records)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise DataError(f"{source}: {place}: {first['msg']}.") from error
-    return tuple(_task(record, users) for record in parsed)
+    return tuple(_task(record, users) for record in validated(_records, records, source))
 
 
 def _task(record: _Record, users: Mapping[str, Record]) -> Task:

@@ -12,7 +12,7 @@ from typing import Final
 from greenroom.domains.domain import Domain
 from greenroom.domains.pack_writer import pack_in_memory
 from greenroom.domains.packs import DEFAULT_SPLIT, Pack, PackInfo
-from greenroom.domains.retail.generator.policy import POLICY
+from greenroom.domains.retail.generator.content import POLICY
 from greenroom.domains.retail.generator.scenarios import draw_tasks
 from greenroom.domains.retail.generator.shop import make_shop
 from greenroom.domains.retail.tools import tools as retail_tools

@@ -8,7 +8,7 @@ from typing import Final
 
 from greenroom.domains.retail.generator import money
 from greenroom.domains.retail.generator.catalogue import fresh_id
-from greenroom.domains.retail.generator.places import make_address
+from greenroom.domains.retail.generator.people import make_address
 from greenroom.domains.world import Record
 
 _ORDERS_PER_CUSTOMER: Final = ((1, 2, 3, 4, 5), (14, 32, 30, 17, 7))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from greenroom.domains.retail.generator import money
-from greenroom.domains.retail.generator.visit import Visit
+from greenroom.domains.retail.generator.versions import Replacement
+from greenroom.domains.retail.generator.visit import Unsuitable, Visit
 from greenroom.domains.world import Record
 
 _BRANDS = {"visa": "Visa", "mastercard": "Mastercard"}
@@ -12,7 +15,7 @@ _BRANDS = {"visa": "Visa", "mastercard": "Mastercard"}
 def method_name(visit: Visit, method: Record) -> str:
     """A payment method in the customer's words; the name is unambiguous."""
     if method["source"] == "paypal":
-        return visit.say("your PayPal account", "PayPal")
+        return visit.say("paypal")
     if method["source"] == "gift_card":
         return "your gift card"
     cards = [m for m in visit.customer.methods if m["source"] == "credit_card"]
@@ -45,20 +48,13 @@ def other_methods(visit: Visit, order: Record) -> list[Record]:
     return others
 
 
-def settling_method(visit: Visit, price: float) -> Record | None:
+def settling_method(visit: Visit, replacements: Sequence[Replacement]) -> Record:
     """A method of the customer for a price difference, which may also be a refund."""
+    price = money.total(each.extra for each in replacements)
     able = [method for method in visit.customer.methods if covers(method, price)]
-    return visit.rng.choice(able) if able else None
-
-
-def settling_text(visit: Visit, method: Record) -> str:
-    """The sentence about the method for a price difference."""
-    return visit.say(
-        "Use {method} for any price difference.",
-        "Any price difference, either way, goes through {method}.",
-        "If the price differs, you want it settled with {method}.",
-        method=method_name(visit, method),
-    )
+    if not able:
+        raise Unsuitable
+    return visit.rng.choice(able)
 
 
 def refund_choice(visit: Visit, order: Record) -> tuple[Record, str]:

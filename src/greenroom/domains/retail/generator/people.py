@@ -7,39 +7,12 @@ from typing import Final
 
 from greenroom.domains.retail.generator import money
 from greenroom.domains.retail.generator.catalogue import fresh_id
-from greenroom.domains.retail.generator.places import make_address
+from greenroom.domains.retail.generator.content import PEOPLE
 from greenroom.domains.world import Record
 
-_FIRST = """
-Aaliyah Abebe Adaeze Agnieszka Aiko Alejandra Amara Amir Anders Anjali Anouk Ansel Aroha Astrid
-Ayodele Bahar Bao Beatriz Bogdan Branwen Camille Caspian Chidi Ciara Dafydd Dalia Danika Dariusz
-Delphine Dmitri Eilidh Elif Emeka Enrique Esperanza Farid Fatou Federico Freya Gaspard Giulia
-Goran Hana Haruto Hedda Hyun Ibrahim Ilse Imani Ines Ingrid Ishaan Itziar Jasper Jelena Joaquim
-Kaito Kalani Katarzyna Kavita Keola Kofi Lars Layla Leilani Lucinda Luka Magnus Mahmoud Maren
-Marisol Mateus Meera Mele Mihai Milena Minh Naveen Nadia Niamh Nikolai Nomvula Oluwaseun Orla
-Osman Paloma Petra Priya Quang Rafaela Rania Rasmus Rohan Roza Saanvi Sanjay Santiago Selma
-Seren Shira Sione Soren Sunniva Tadeusz Takumi Tamsin Thandiwe Tomasz Tove Tuan Ulrika Valentina
-Viktor Wanjiru Wei Xiomara Yaretzi Yevgenia Youssef Zainab Zoltan Zuri
-"""
-
-_LAST = """
-Abdullahi Achterberg Adeyemi Ahlgren Akhtar Aldana Almeida Amankwah Andersson Arslan Asante
-Balogun Banerjee Barrios Bergstrom Bielak Bouchard Brankovic Calloway Castellanos Cerny Chaudhry
-Cho Contreras Dalgaard Delacroix Desai Dimitrov Dlamini Duarte Eriksen Escobar Fairweather
-Farouk Ferreira Fitzwilliam Fonseca Fujimoto Galvao Ganesh Georgiou Grabowski Haddad Halvorsen
-Hashimoto Hidalgo Holub Horvath Ibarra Ilves Iyer Jankowski Jimoh Joshi Kahananui Kamara
-Karlsson Kealoha Khoury Kiplagat Kovac Kowalczyk Kuroda Laaksonen Lefebvre Lindqvist Lozano
-Mahlangu Marchetti Mbeki Menon Moana Montoya Moreau Nakagawa Ndiaye Neumann Nwosu Oconnell
-Okafor Olsson Onyango Ortega Paredes Pellegrini Petrov Pham Popescu Quispe Rahimi Ramaswamy
-Rautio Reinholt Rezaei Ribeiro Saldana Sarkisian Sato Schaefer Sekibo Shimizu Sokolov Solberg
-Sundaram Szabo Tafoya Takahashi Tembo Teixeira Thorvald Tran Tremblay Uzun Valdez Vanterpool
-Varga Vasquez Villanueva Vuong Wambui Weatherby Wolanski Yamamoto Yilmaz Zamora Zielinski
-"""
-
-_FIRST_NAMES: Final = tuple(_FIRST.split())
-_LAST_NAMES: Final = tuple(_LAST.split())
 _MAIL_HOSTS: Final = ("example.com", "example.org", "example.net")
 _CARD_BRANDS: Final = ("visa", "mastercard")
+_UNITS: Final = ("Apt", "Unit", "Floor", "Suite")
 
 
 def make_users(rng: Random, count: int) -> dict[str, Record]:
@@ -49,7 +22,7 @@ def make_users(rng: Random, count: int) -> dict[str, Record]:
     emails: set[str] = set()
     methods: set[str] = set()
     while len(users) < count:
-        first, last = rng.choice(_FIRST_NAMES), rng.choice(_LAST_NAMES)
+        first, last = rng.choice(PEOPLE["first_names"]), rng.choice(PEOPLE["last_names"])
         address = make_address(rng)
         handle = f"{first}_{last}".lower()
         user_id = fresh_id(rng, 4, users, f"{handle}_")
@@ -99,3 +72,24 @@ def _another_card(rng: Random, first: Record) -> Record:
         card = _credit_card(rng)
         if card["last_four"] != first["last_four"]:
             return card
+
+
+def make_address(rng: Random) -> Record:
+    """An address as the records keep it; there is always a second line, so none is forgotten."""
+    city, state, prefix = rng.choice(PEOPLE["cities"])
+    unit = rng.choice(_UNITS)
+    number = rng.randint(2, 9) if unit == "Floor" else rng.randint(2, 480)
+    return {
+        "address1": f"{rng.randint(11, 989)} {rng.choice(PEOPLE['streets'])}",
+        "address2": f"{unit} {number}",
+        "city": city,
+        "country": "USA",
+        "state": state,
+        "zip": f"{prefix}{rng.randint(1, 99):02d}",
+    }
+
+
+def spoken_address(address: Record) -> str:
+    """An address as a customer gives it."""
+    street = f"{address['address1']}, {address['address2']}"
+    return f"{street}, {address['city']}, {address['state']} {address['zip']}"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from greenroom.domains.retail.generator import money
+from greenroom.domains.retail.generator.content import OPTION_PHRASES
 from greenroom.domains.retail.generator.visit import Visit
 from greenroom.domains.world import Record
 
@@ -36,7 +36,7 @@ def other_version(visit: Visit, item: Record) -> Replacement | None:
         if near:
             variant = visit.rng.choice(near)
             changes = changes_phrase(item["options"], variant["options"])
-            return Replacement(item, variant, _same_but(visit, changes))
+            return Replacement(item, variant, visit.say("other_version", changes=changes))
     return None
 
 
@@ -53,9 +53,7 @@ def extreme_version(visit: Visit, item: Record) -> Replacement | None:
     if variant["item_id"] == item["item_id"]:
         return None
     wording = visit.say(
-        "the {which} in-stock version {phrase}, whatever its other features",
-        "whichever version {phrase} is the {which} of those in stock",
-        "the {which} one {phrase} that is in stock (the rest does not matter to you)",
+        "extreme_version",
         which="cheapest" if cheapest else "most expensive",
         phrase=option_phrase(option, value),
     )
@@ -82,55 +80,6 @@ def missing_version(visit: Visit, item: Record) -> str | None:
 
 def _changes(item: Record, variant: Record) -> int:
     return sum(item["options"][option] != value for option, value in variant["options"].items())
-
-
-def _same_but(visit: Visit, changes: str) -> str:
-    return visit.say(
-        "the same one but {changes}",
-        "a version {changes} that is otherwise the same",
-        "the version {changes} that is the same in every other way",
-        changes=changes,
-    )
-
-
-OPTION_PHRASES: Final[Mapping[str, str]] = {
-    "blade": "with a {} blade",
-    "brightness": "with {} lumens",
-    "buckle": "with a {} buckle",
-    "build": "in the {} build",
-    "capacity": "holding {}",
-    "cartridge": "with a {} cartridge",
-    "closure": "with a {} closure",
-    "color": "in {}",
-    "cover": "with a {} cover",
-    "cuff": "with a {} cuff",
-    "diameter": "with a diameter of {}",
-    "display": "with a {} display",
-    "fill": "with {} fill",
-    "finish": "with a {} finish",
-    "fit": "in the {} fit",
-    "fuel": "burning {}",
-    "grip": "with a {} grip",
-    "hood": "with a {} hood",
-    "length": "with a length of {}",
-    "lid": "with a {} lid",
-    "lining": "with a {} lining",
-    "magnification": "with {} magnification",
-    "material": "made of {}",
-    "pages": "with {} pages",
-    "pattern": "with a {} pattern",
-    "pieces": "with {} pieces",
-    "power": "powered by {}",
-    "season": "made for {}",
-    "seats": "for {}",
-    "size": "in size {}",
-    "sleeps": "for {}",
-    "strap": "with a {} strap",
-    "treatment": "with a {} treatment",
-    "warmth": "good down to {}",
-    "weave": "with a {} weave",
-}
-"""How a sentence says that a version has some value of an option: "the same one, but <phrase>"."""
 
 
 def option_phrase(option: str, value: str) -> str:

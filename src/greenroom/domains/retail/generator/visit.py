@@ -1,7 +1,7 @@
 """One customer's conversation: their wishes, how they refer to orders, and the lookups.
 
-Builders draw wishes from a visit. They return None where the customer, the stock or the wording
-would allow more than one right outcome.
+Builders draw wishes from a visit. They raise `Unsuitable` where the customer, the stock or the
+wording would allow none, or more than one right outcome.
 """
 
 from __future__ import annotations
@@ -9,11 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
+from greenroom.domains.retail.generator.content import TEXTS
 from greenroom.domains.retail.generator.shop import Customer, Shop
 from greenroom.domains.tasks import Action
 from greenroom.domains.world import Record
+
+T = TypeVar("T")
+
+
+class Unsuitable(Exception):
+    """A wish does not fit the customer."""
+
+
+def needed(found: T | None) -> T:
+    """What a wish cannot do without; raise Unsuitable if there is none."""
+    if found is None:
+        raise Unsuitable
+    return found
 
 
 @dataclass(frozen=True)
@@ -36,23 +50,33 @@ class Visit:
     """The customer names orders by their items instead of their numbers."""
     taken: list[str] = field(default_factory=list[str])
 
-    def say(self, *templates: str, **words: str) -> str:
+    def say(self, text: str, **words: str) -> str:
         """One of several ways to say something."""
-        return self.rng.choice(templates).format(**words)
+        return self.rng.choice(TEXTS[text]).format(**words)
 
-    def orders(self, *statuses: str) -> list[Record]:
-        """The orders in one of the states that no wish is about yet, in random order."""
-        found = [
-            order
-            for order in self.customer.orders
-            if order["status"] in statuses and order["order_id"] not in self.taken
-        ]
-        self.rng.shuffle(found)
-        return found
-
-    def take(self, *statuses: str) -> Record | None:
+    def take(self, *statuses: str) -> Record:
         """An unambiguous order in one of the states; it is taken from now on."""
-        for order in self.orders(*statuses):
+        return self.take_each(statuses)[0]
+
+    def take_each(self, *wanted: Sequence[str]) -> list[Record]:
+        """For each of several sets of states, another order."""
+        return [needed(order) for order in [self._take(statuses) for statuses in wanted]]
+
+    def take_item(self, *statuses: str) -> tuple[Record, list[Record]]:
+        """An order in one of the states, and a list of one of its items."""
+        order = self.take(*statuses)
+        return order, self.items(order)[:1]
+
+    @property
+    def last_taken(self) -> Record:
+        """The order that was taken last."""
+        return self.shop.tables["orders"][self.taken[-1]]
+
+    def _take(self, statuses: Sequence[str]) -> Record | None:
+        orders = [order for order in self.customer.orders if order["status"] in statuses]
+        free = [order for order in orders if order["order_id"] not in self.taken]
+        self.rng.shuffle(free)
+        for order in free:
             if not self.forgetful or self._telling_items(order):
                 self.taken.append(order["order_id"])
                 return order
@@ -68,10 +92,12 @@ class Visit:
             return f"the order with the {names[0]} and the {names[1]}"
         return f"the order with the {names[0]} in it"
 
-    def items(self, order: Record) -> list[Record]:
+    def items(self, order: Record, fewest: int = 1) -> list[Record]:
         """The items of an order with unambiguous names, in random order."""
         items = self._telling_items(order) if self.forgetful else _sole_items(order)
         self.rng.shuffle(items)
+        if len(items) < fewest:
+            raise Unsuitable
         return items
 
     def items_name(self, order: Record, items: Sequence[Record]) -> str:
@@ -98,8 +124,8 @@ class Visit:
         return [item for item in order["items"] if every.count(item["product_id"]) == 1]
 
 
-Builder = Callable[[Visit], Wish | None]
-"""Draws a wish for a visit, or None if it does not fit the customer."""
+Builder = Callable[[Visit], Wish]
+"""Draws a wish for a visit; raises Unsuitable if it does not fit the customer."""
 
 
 def noun(item: Mapping[str, Any]) -> str:
@@ -122,6 +148,11 @@ def look_up_order(order: Record) -> Action:
 def look_up_product(item: Mapping[str, Any]) -> Action:
     """Looking up the product of an item."""
     return Action("get_product_details", {"product_id": item["product_id"]})
+
+
+def change(tool: str, order: Record, **arguments: Any) -> Action:
+    """Changing an order with a tool."""
+    return Action(tool, {"order_id": order["order_id"], **arguments})
 
 
 def calculation(expression: str) -> Action:
