@@ -74,7 +74,14 @@ class DirectTransport:
 
     async def close(self) -> None:
         """Close this event loop's connections."""
-        await _leave(self)
+        loop = asyncio.get_running_loop()
+        shared = _shared.get(loop)
+        if shared is None:
+            return
+        shared.users.discard(self)
+        if not shared.users:
+            del _shared[loop]
+            await shared.session.close()
 
     def _prepared(self) -> dict[str, Any]:
         from aiohttp import ClientTimeout
@@ -127,17 +134,6 @@ def _new_session() -> ClientSession:
     return ClientSession(
         connector=TCPConnector(limit=CONNECTIONS, ttl_dns_cache=300), cookie_jar=DummyCookieJar()
     )
-
-
-async def _leave(user: DirectTransport) -> None:
-    loop = asyncio.get_running_loop()
-    shared = _shared.get(loop)
-    if shared is None:
-        return
-    shared.users.discard(user)
-    if not shared.users:
-        del _shared[loop]
-        await shared.session.close()
 
 
 def _client_errors() -> tuple[type[Exception], ...]:
