@@ -27,7 +27,7 @@ unit:
 bench: $(VENV)/.dev $(AGENTA)/.ready ## Measure speed and memory; CHECK=1 fails where a floor is missed.
 	@CHECK=$(CHECK) $(BIN)/python -m benchmarks
 
-docs: $(VENV)/.dev ## Write docs/commands.md anew from the commands.
+docs: $(VENV)/.dev ## Write docs/commands.md from the commands.
 	$(BIN)/python tools/command_reference.py > docs/commands.md
 
 .PHONY: lint

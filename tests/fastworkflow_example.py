@@ -15,11 +15,7 @@ from typing import Any
 import anyio
 
 from greenroom.agents.fastworkflow import worker as worker
-from greenroom.agents.fastworkflow.folders import (
-    copy_internal_workflows,
-    copy_workflow,
-    package_folder,
-)
+from greenroom.agents.fastworkflow.folders import package_folder, place_copies
 from greenroom.workflows import Answer, Call, LocalTarget, Workflow, load_workflows
 from tests.workflows.serving import serving, told
 
@@ -32,9 +28,7 @@ def user(text: str) -> dict[str, Any]:
 
 def prepared(folder: Path) -> Path:
     """FastWorkflow's hello_world, as its examples lie, in copies that may be written to."""
-    workflow = folder / worker.WORKFLOWS / "hello_world"
-    copy_workflow(package_folder() / "examples/hello_world", workflow)
-    copy_internal_workflows(folder / worker.WORKFLOWS / worker.INTERNAL)
+    workflow = place_copies(package_folder() / "examples/hello_world", folder)
     settings = (package_folder() / "examples/fastworkflow.env").read_text(encoding="utf-8")
     named = settings.replace("mistral/mistral-small-latest", "openai/scripted")
     (workflow.parent / "fastworkflow.env").write_text(named, encoding="utf-8")

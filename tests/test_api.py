@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import signal
+import threading
+from contextlib import closing
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -12,7 +16,7 @@ import pytest
 from rich.console import Console
 
 import greenroom
-from greenroom.agents import Stage
+from greenroom.agents import Stage, find_strategy
 from greenroom.domains.tasks import respond
 from greenroom.errors import InputError
 from greenroom.evaluation.evaluators import exact_match
@@ -82,6 +86,60 @@ def test_both_work_where_a_loop_runs_already_and_show_progress(
     assert "3/3 (exact_match 0.67)" in shown
 
 
+def test_an_interrupted_cell_stops_its_run(store: Store) -> None:
+    async def patient(stage: Stage) -> None:
+        begun.append(stage.opening)
+        if len(begun) == 1:
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        await anyio.sleep(30)
+
+    async def cell() -> None:
+        greenroom.run("retail", agent=patient, tasks=[1, 2], store=store, name="interrupted")
+
+    begun: list[str] = []
+    loop = asyncio.new_event_loop()
+    with closing(loop), pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(cell())
+    assert store.runs.find("interrupted").status == "interrupted"
+    assert store.runs.finished(store.runs.find("interrupted").id) == set()
+
+
+def test_callables_of_one_name_are_kept_apart(store: Store) -> None:
+    def saying(word: str) -> Any:
+        async def oracle(stage: Stage) -> None:
+            await stage.step(respond(word))
+
+        return oracle
+
+    async def side_by_side() -> list[str]:
+        said: dict[str, str] = {}
+
+        async def play(word: str) -> None:
+            found = await greenroom.run_async(
+                "retail", agent=saying(word), tasks=[1], store=store, show_progress=False
+            )
+            said[word] = next(found.episodes()).steps[0].action.kwargs["content"]
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(play, "one")
+            group.start_soon(play, "two")
+        return [said["one"], said["two"]]
+
+    assert anyio.run(side_by_side) == ["one", "two"]
+    shipped = greenroom.run("retail", agent="oracle", tasks=[1], store=store)
+    again = greenroom.run("retail", agent=find_strategy("oracle"), tasks=[1], store=store)
+    for found in (shipped, again):
+        assert found.figures.main.pass_hat_k[1].value == 1.0
+        assert found.run.config["agent_strategy"] == "oracle"
+
+
+def test_evaluators_may_be_lambdas(store: Store) -> None:
+    evaluators: list[Any] = [lambda output: len(output) < 3, lambda output: True]  # pyright: ignore
+    found = greenroom.evaluate(shout, ROWS, evaluators, store=store)
+    figures = found.figures.named()
+    assert (figures["lambda.mean"].value, figures["lambda_2.mean"].value) == (2 / 3, 1.0)
+
+
 def test_a_run_is_compared_saved_and_held_to_gates(store: Store, tmp_path: Path) -> None:
     before = greenroom.run("retail", agent=goodbye, tasks=range(12), store=store)
     after = greenroom.run("retail", agent="oracle", tasks=range(12), store=store)
@@ -149,3 +207,5 @@ def test_a_chat_function_is_told_by_its_first_parameter(store: Store) -> None:
 def test_what_cannot_play_is_refused(store: Store) -> None:
     with pytest.raises(InputError, match="not usable as agent strategy"):
         greenroom.run("retail", agent=object(), store=store)
+    with pytest.raises(InputError, match="no tasks to play"):
+        greenroom.run("retail", agent="oracle", tasks=[], store=store)

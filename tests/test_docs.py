@@ -312,3 +312,24 @@ def test_every_outcome_is_documented() -> None:
     page = (ROOT / "docs/runs.md").read_text(encoding="utf-8")
     section = page.split("## Outcomes\n")[1].split("\n## ")[0]
     assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == set(get_args(Outcome))
+
+
+def test_the_tour_of_the_code_names_what_is_there() -> None:
+    tour = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    source = ROOT / "src/greenroom"
+    files = [f"/{path.relative_to(ROOT)}" for path in source.rglob("*.py")]
+    files += [f"/{path.relative_to(ROOT)}" for path in (ROOT / "tests").rglob("*.py")]
+
+    def named(path: str) -> list[str]:
+        return [file for file in files if file.endswith(f"/{path}")]
+
+    paths: list[str] = re.findall(r"`([\w/]+\.py)`", tour)
+    assert paths
+    assert [path for path in paths if not named(path)] == []
+    places: list[tuple[str, str]] = re.findall(r"`([\w.]+)`(?:\*\*)? \(`([\w/]+\.py)`\)", tour)
+    assert places
+    for name, path in places:
+        texts = [(ROOT / file[1:]).read_text(encoding="utf-8") for file in named(path)]
+        for part in name.split("."):
+            defined = re.compile(rf"^(?: *(?:async )?(?:def|class) )?{part}\b", re.MULTILINE)
+            assert any(map(defined.search, texts)), f"{path} does not define {part}"

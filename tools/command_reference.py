@@ -27,7 +27,7 @@ and nothing else on standard output; progress goes to standard error.
 | --- | --- |
 | 0 | All is well. |
 | 1 | A check found a difference or a fault; or the error is a bug, and the message says so. |
-| 2 | Something that you can mend: a wrong name, a broken file. The message says what. |
+| 2 | Something that you can correct: a wrong name, a broken file. The message says what. |
 | 3 | The run's budget is spent; it can be resumed with a larger one. |
 | 130 | You stopped the command. |
 
@@ -111,14 +111,15 @@ def _default(option: Option) -> str:
 
 
 def _usage(path: str, command: TyperCommand | TyperGroup, arguments: list[TyperArgument]) -> str:
-    names = [_name(a) if a.required else f"[{_name(a)}]" for a in arguments]
+    names = [_name(a) if a.required or a.metavar else f"[{_name(a)}]" for a in arguments]
     inner = ["COMMAND ..."] if isinstance(command, TyperGroup) else []
     return " ".join([path, "[OPTIONS]", *names, *inner])
 
 
 def _name(argument: TyperArgument) -> str:
-    name = argument.metavar or argument.name.upper()
-    return f"{name}..." if argument.nargs == -1 else name
+    if argument.metavar:  # It says itself whether it may be left out or repeated.
+        return argument.metavar
+    return f"{argument.name.upper()}..." if argument.nargs == -1 else argument.name.upper()
 
 
 def _flags(option: TyperOption) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial, wraps
 from importlib import import_module
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import anyio
 import anyio.to_thread
+from anyio.from_thread import start_blocking_portal
 
 from greenroom.analysis.gates import GateResult, check_gates, parse_gates
 from greenroom.errors import InputError
@@ -208,6 +208,8 @@ async def run_async(
         fields["agent_strategy"] = name_of_strategy(agent)
     if tasks is not None:
         fields["task_ids"] = list(tasks)
+        if not fields["task_ids"]:
+            raise InputError("There are no tasks to play: `tasks` is empty.")
     if user is not None:
         fields["user_strategy"] = name_of_user_strategy(user)
     opened = store or open_store()
@@ -292,14 +294,25 @@ def _blocking(function: Callable[P, Awaitable[T]]) -> Callable[P, T]:
     @wraps(function)
     def call(*arguments: P.args, **named: P.kwargs) -> T:
         work = partial(function, *arguments, **named)
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
+        if not _in_event_loop():
             return anyio.run(work)
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(anyio.run, work).result()
+        with start_blocking_portal() as portal:
+            future = portal.start_task_soon(work)
+            try:
+                return future.result()
+            except BaseException:
+                future.cancel()  # an interrupted cell of a notebook stops its work
+                raise
 
     return call
+
+
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 run = _blocking(run_async)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -45,22 +46,47 @@ class Registry(Generic[T]):
         place = place_of(given)
         if place is not None:
             return place
-        name = str(getattr(given, "name", None) or getattr(given, "__name__", self.noun))
-        if self._taken(given, name) is None:
+        label = self._label(given)
+        if self._taken(given, label) is None:
             raise InputError(f"{given!r} is not usable as {self.noun}.")
-        self._in_process[name] = given
+        name, number = label, 1
+        while self._is_taken(name, given):
+            number += 1
+            name = f"{label}_{number}"
+        if name not in self.names():
+            self._in_process[name] = given
         return name
+
+    def _is_taken(self, name: str, given: Any) -> bool:
+        """Whether a name means something else."""
+        if name in self.names():
+            return self.load(name) is not given
+        # A cell of a notebook that runs again defines its functions again. Functions that are made
+        # within others share a name, and may be used at the same time.
+        again = str(getattr(given, "__qualname__", "")).isidentifier()
+        return not again and self._in_process.get(name, given) is not given
+
+    def _label(self, given: Any) -> str:
+        """The name that an object has itself."""
+        name = getattr(given, "name", None) or getattr(given, "__name__", "")
+        return re.sub(r"[^\w-]", "", str(name)) or self.noun.replace(" ", "_")
 
     def load(self, name: str) -> T:
         """The one of that name, or the one that `file.py:name` or `package.module:name` means."""
         if name in self._in_process:
-            found = self._taken(self._in_process[name], name)
+            found = self._taken(self._in_process[name], self._label(self._in_process[name]))
             assert found is not None  # `name_of` has checked it
             return found
         for entry in _installed(self.group, *sys.path):
             if entry.name != name:
                 continue
-            found = entry.load()
+            try:
+                found = entry.load()
+            except (ImportError, AttributeError) as error:
+                raise InputError(
+                    f"The {self.noun} '{name}' cannot be imported from {entry.value}: {error}. "
+                    "Correct its package, or uninstall it."
+                ) from error
             if not isinstance(found, self.kind):
                 raise InputError(
                     f"The entry point '{name}' of {self.group} is no {self.kind.__name__}."

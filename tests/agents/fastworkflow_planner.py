@@ -17,7 +17,7 @@ from typing import Any
 
 from greenroom.agents.fastworkflow import session as session
 from greenroom.agents.fastworkflow import worker as worker
-from greenroom.agents.fastworkflow.folders import copy_internal_workflows, copy_workflow
+from greenroom.agents.fastworkflow.folders import place_copies
 from tests.conftest import ROOT
 
 
@@ -89,13 +89,11 @@ def main(job: Path) -> None:
     warnings.simplefilter("ignore")
     given = json.loads(job.read_text())
     original = Path(given["workflow"])
-    workflow = job.parent / worker.WORKFLOWS / original.name
     artifacts = given["artifacts"]
-    copy_workflow(original, workflow, None if artifacts is None else Path(artifacts))
-    copy_internal_workflows(job.parent / worker.WORKFLOWS / worker.INTERNAL)
+    workflow = place_copies(original, job.parent, None if artifacts is None else Path(artifacts))
     worker.load_fastworkflow(job.parent, str(workflow), trained=artifacts is not None)
-    extraction: Any = _Extraction()
-    session.place_models(extraction, reasoning=True)
+    extraction = _Extraction()
+    session.place_models(extraction.complete, reasoning=True)
     contexts: dict[str, Any] = {}
     outcomes = [
         asdict(_outcome(Order(**order), contexts, str(workflow), extraction))

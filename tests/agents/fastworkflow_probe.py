@@ -19,11 +19,7 @@ from greenroom.agents.fastworkflow import fastworkflow_bridge as bridge
 from greenroom.agents.fastworkflow import session as session
 from greenroom.agents.fastworkflow import worker as worker
 from greenroom.agents.fastworkflow.fastworkflow_tool_map import ToolMap
-from greenroom.agents.fastworkflow.folders import (
-    copy_internal_workflows,
-    copy_workflow,
-    find_workflow,
-)
+from greenroom.agents.fastworkflow.folders import find_workflow, place_copies
 from greenroom.domains.domain import load_domain
 
 MARKER = "MARKER-OF-THE-GROUND-TRUTH"
@@ -103,9 +99,7 @@ class Stage:
 
     def __init__(self, folder: Path) -> None:
         workflow = find_workflow("retail")
-        self.workflow = folder / worker.WORKFLOWS / workflow.name
-        copy_workflow(workflow, self.workflow)
-        copy_internal_workflows(folder / worker.WORKFLOWS / worker.INTERNAL)
+        self.workflow = place_copies(workflow, folder)
         worker.load_fastworkflow(folder, str(self.workflow))
         self.fastworkflow: Any = importlib.import_module("fastworkflow")
         self.sessions = 0
@@ -130,7 +124,7 @@ class Stage:
         """Play a conversation: what was done, told, asked and answered."""
         environment = environment or Recorder()
         models = Replies(replies)
-        session.place_models(models, reasoning=True)
+        session.place_models(models.complete, reasoning=True)
         # What FastWorkflow has learned from the scene before.
         shutil.rmtree(self.workflow / "___convo_info", ignore_errors=True)
         worker.NoIntentModel.predict = lambda self, command: list(predictions)
@@ -298,7 +292,7 @@ def two_sessions(stage: Stage) -> dict[str, Any]:
             models = Replies(
                 [PLAN, command(f"get_order_details <order_id>#W{name}</order_id>"), *END]
             )
-            session.place_models(models, reasoning=True)
+            session.place_models(models.complete, reasoning=True)
             context.process_turn("Go on.")
             found[f"{name} prompts"] = models.prompts
     found |= {"one": one.actions, "other": other.actions}

@@ -6,7 +6,7 @@ from statistics import mean
 import pytest
 
 from greenroom.agents import find_strategy, strategy_names
-from greenroom.agents.recordings import load_recordings
+from greenroom.agents.replay import load_recordings
 from greenroom.agents.synthetic import SyntheticSettings, success_probability
 from greenroom.benchmark import Episode, RunConfig, RunContext, play_episode
 from greenroom.domains.domain import Domain
@@ -179,7 +179,7 @@ def test_a_recording_must_be_named_and_be_one(tmp_path: Path) -> None:
 def test_actions_written_as_text_are_read_too(tmp_path: Path) -> None:
     path = write_results(tmp_path, protocol="react")
     (episode,) = load_recordings(path)
-    assert [step.action for step in episode.steps] == [
+    assert [Action(step.name, step.kwargs) for step in episode.steps] == [
         respond("Which lamp?"),
         Action("light", {"lamp": "hall"}),
         respond("no JSON at all"),
@@ -191,6 +191,6 @@ def test_actions_written_as_text_are_read_too(tmp_path: Path) -> None:
 def test_only_calls_that_ran_are_read(tmp_path: Path) -> None:
     path = write_results(tmp_path, protocol="parallel")
     (episode,) = load_recordings(path)
-    assert [step.action.name for step in episode.steps] == ["light", "light", "light"]
-    assert [step.action.kwargs for step in episode.steps] == [{"lamp": "a"}, {"lamp": "b"}, {}]
+    assert [step.name for step in episode.steps] == ["light", "light", "light"]
+    assert [step.kwargs for step in episode.steps] == [{"lamp": "a"}, {"lamp": "b"}, {}]
     assert [step.observation for step in episode.steps] == ["1", "2", None]

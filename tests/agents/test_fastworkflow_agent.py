@@ -506,7 +506,7 @@ def _worker_pids(production: Production) -> list[int]:
 
 
 def _copies(production: Production) -> list[str]:
-    name = production.workflow.name
+    name = production.workers.workflow
     folder = production.workers.folder / "workflows"
     return [path.name for path in folder.iterdir() if path.name.startswith(f"{name}_")]
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from greenroom.agents.fastworkflow.tool_values import Unusable, fitted
+from greenroom.agents.fastworkflow.tool_values import UnfitValue, fitted
 from greenroom.agents.fastworkflow.workflow_from_tools import workflow_from_tools
 from greenroom.domains.airline import tools
 from greenroom.domains.domain import Domain
@@ -135,7 +135,7 @@ def test_an_item_takes_what_fits_and_says_what_is_missing(schema: Any, data: Any
     values = data.draw(st.dictionaries(st.sampled_from(names) | st.text(), JSON))
     try:
         (made,) = fitted([values], schema)
-    except Unusable as problem:
+    except UnfitValue as problem:
         unusable = str(problem).removeprefix("item 1 has no usable ").removesuffix(".").split(", ")
         assert set(unusable) <= set(names)
         assert {name for name in names if values.get(name) in (None, "NOT_FOUND")} <= set(unusable)
@@ -154,7 +154,7 @@ def test_an_amount_stays_as_it_was_written(given_amount: Any, amount: Any) -> No
 
 @pytest.mark.parametrize("amount", [True, "much", float("inf"), "nan", None])
 def test_what_is_no_amount_is_unusable(amount: Any) -> None:
-    with pytest.raises(Unusable, match=r"^item 1 has no usable amount\.$"):
+    with pytest.raises(UnfitValue, match=r"^item 1 has no usable amount\.$"):
         fitted([{"payment_id": "gift_card_1", "amount": amount}], PAYMENTS)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from greenroom.agents.fastworkflow.fastworkflow_tool_map import ToolMap
 from greenroom.agents.fastworkflow.folders import find_workflow, package_folder
-from greenroom.agents.fastworkflow.tool_values import Unusable, fitted
+from greenroom.agents.fastworkflow.tool_values import UnfitValue, fitted
 from greenroom.agents.fastworkflow.training import workflow_digest
 from greenroom.agents.fastworkflow.workflow_from_tools import command_files, workflow_from_tools
 from greenroom.benchmark import check_config, play_run, start_run
@@ -172,7 +172,7 @@ def test_values_are_read_as_the_schema_wants_them():
     ],
 )
 def test_what_does_not_fit_is_told(value: Any, schema: Any, problem: str):
-    with pytest.raises(Unusable) as told:
+    with pytest.raises(UnfitValue) as told:
         fitted(value, schema)
     assert str(told.value).startswith(problem)
 
@@ -188,7 +188,7 @@ VALUES = st.recursive(
 def test_what_fits_is_not_changed_again(value: Any, schema: Any):
     try:
         once = fitted(value, schema)
-    except Unusable:
+    except UnfitValue:
         return
     assert fitted(once, schema) == once
 

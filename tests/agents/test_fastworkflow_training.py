@@ -296,7 +296,7 @@ def test_the_newest_models_that_fit_are_found(workflow: Path) -> None:
     assert not fits(newest)
 
 
-def pretend_to_train(job: Job, scratch: Path, **_: Any) -> ModelUsage:
+def pretend_to_train(job: Job, **_: Any) -> ModelUsage:
     info = Path(job.workflow) / COMMAND_INFO
     version = info / "versions" / "v1" / "global"
     version.mkdir(parents=True)
@@ -314,7 +314,7 @@ def pretend_to_train(job: Job, scratch: Path, **_: Any) -> ModelUsage:
     return ModelUsage(calls=2)
 
 
-def fail(job: Job, scratch: Path, **_: Any) -> ModelUsage:
+def fail(job: Job, **_: Any) -> ModelUsage:
     raise GreenroomError("no luck")
 
 
@@ -364,22 +364,19 @@ def test_a_failed_training_says_why_without_secrets(
     monkeypatch.setenv("SOME_API_KEY", "no_such_module")
     monkeypatch.setattr(process, "_PROGRAM", "no_such_module")
     job = Job(
+        folder=str(tmp_path),
         workflow="shop",
-        internal="",
         tiny="",
         large=None,
-        made_large="",
         model=None,
         personas=1,
         utterances=1,
         threads=1,
-        outcome=str(tmp_path / "outcome.json"),
     )
     log = tmp_path / "failed.log"
     with pytest.raises(GreenroomError) as failure:
         run_training(
             job,
-            tmp_path,
             writer=None,
             offline=True,
             failed_log=log,

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from greenroom.agents.act import strategy as act
 from greenroom.agents.conversation import NOTICE
-from greenroom.agents.react import strategy as react
+from greenroom.agents.text_protocol import act, react
 from greenroom.domains.tasks import STOP, Action, respond
 from greenroom.users import ScriptedUser
 from tests.agents.test_tool_calling import LIT, Answer, Played, written

@@ -14,12 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from greenroom.agents import AgentContext, AgentStrategy, Stage
-from greenroom.agents.act import strategy as act
 from greenroom.agents.conversation import NOTICE, ModelAgent
 from greenroom.agents.few_shot import strategy as few_shot
 from greenroom.agents.oracle import closing_words
-from greenroom.agents.react import strategy as react
 from greenroom.agents.structured import strategy as structured
+from greenroom.agents.text_protocol import act, react
 from greenroom.agents.tool_calling import NAMELESS
 from greenroom.agents.tool_calling import strategy as tool_calling
 from greenroom.domains.domain import Domain

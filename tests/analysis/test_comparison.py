@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from greenroom.analysis.comparison import ComparedRun, compare_runs
-from greenroom.analysis.comparison_figures import RunComparison
-from greenroom.analysis.figures import Resampling
+from greenroom.analysis.figures import Resampling, RunComparison
 from greenroom.store.records import Usage
 from tests.analysis.counted import drawn, run
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from greenroom.analysis.assignment import least_assignment
+from greenroom.analysis.alignment import least_assignment
 from greenroom.analysis.distributions import (
     beta_quantile,
     half_binomial_cdf,

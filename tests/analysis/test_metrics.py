@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from greenroom.analysis.figures import Resampling, RunMetrics
 from greenroom.analysis.metrics import measure_run
-from greenroom.analysis.pass_hat_k import pass_hat_k
-from greenroom.analysis.tally import EpisodeLike, cost_of
+from greenroom.analysis.tally import EpisodeLike, cost_of, pass_hat_k
 from greenroom.store.records import (
     ActionRecord,
     EpisodeRecord,

@@ -21,7 +21,7 @@ from hypothesis.strategies import text
 from pydantic import Field
 
 from greenroom.agents import Agent, AgentContext, AgentStrategy, DomainView, Stage
-from greenroom.agents.act import ActSettings
+from greenroom.agents.text_protocol import ActSettings
 from greenroom.agents.threads import ThreadModel, ThreadStage, play_in_thread
 from greenroom.benchmark import RunConfig, play_run, start_run
 from greenroom.domains.domain import Domain
@@ -126,9 +126,9 @@ def playing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 async def solve(context: AgentContext, stage: Stage) -> None:
     """Ask the scripted model, in the way in which it writes actions as text."""
-    from greenroom.agents.act import strategy
+    from greenroom.agents.text_protocol import act
 
-    await strategy.create(replace(context, settings=strategy.check())).play(stage)
+    await act.create(replace(context, settings=act.check())).play(stage)
 
 
 def our_own_rewards(server: RunningServer, **fields: Any) -> dict[Any, float | None]:

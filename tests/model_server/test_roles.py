@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from greenroom.domains.tasks import STOP, Task
 from greenroom.model_server import RunningServer, running_server
-from greenroom.model_server.plans import GO_AHEAD
+from greenroom.model_server.planned_actions import GO_AHEAD
 from greenroom.model_server.roles import GREETING
 from greenroom.model_server.schemas import action_places, minimal_instance
 from tests.domains.small import TASKS, small_domain

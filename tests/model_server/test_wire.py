@@ -189,21 +189,21 @@ def test_a_token_keeps_others_out() -> None:
 def test_a_wider_host_needs_a_token() -> None:
     with (
         pytest.raises(InputError, match="GREENROOM_TOKEN"),
-        running_server(small_domain(), host="0.0.0.0"),
+        running_server(small_domain(), settings=ServerSettings(host="0.0.0.0")),
     ):
         pass
-    settings = ServerSettings(token="sesame")
-    with running_server(small_domain(), host="0.0.0.0", settings=settings) as server:
+    settings = ServerSettings(token="sesame", host="0.0.0.0")
+    with running_server(small_domain(), settings=settings) as server:
         assert server.address == f"http://127.0.0.1:{server.port}"
         assert send(server, "/health").status == 200
-    with running_server(small_domain(), host="localhost") as server:
+    with running_server(small_domain(), settings=ServerSettings(host="localhost")) as server:
         assert send(server, "/health").status == 200
 
 
 def test_a_port_that_is_taken_is_told(server: RunningServer) -> None:
     with (
         pytest.raises(InputError, match=f"Port {server.port} of 127.0.0.1 cannot be used"),
-        running_server(small_domain(), port=server.port),
+        running_server(small_domain(), settings=ServerSettings(port=server.port)),
     ):
         pass
 

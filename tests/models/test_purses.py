@@ -68,7 +68,6 @@ async def test_purses_are_kept_apart_and_to_the_cent(stub: StubServer, prices: P
     stub.replies = [answers(), answers(), answers(usage=cached)]
     ledger = Ledger()
     async with client_for(stub, prices=prices) as client:
-        assert client.priced
         agent, user = (client.for_episode(purse, ledger) for purse in ("agent", "user"))
         first = await agent.complete(QUESTION)
         await user.complete(QUESTION)
@@ -195,7 +194,6 @@ async def test_one_unknown_price_makes_the_cost_unknown(stub: StubServer, prices
     assert (usage.calls, usage.cost, usage.prompt_tokens) == (3, None, 200)
     assert (budget.cost, budget.unpriced_calls) == (pytest.approx(2 * ONE), 1)
     async with client_for(stub) as unpriced:
-        assert not unpriced.priced
         await unpriced.for_episode("user", ledger).complete(QUESTION)
     assert ledger.usage()["user"].cost is None
 

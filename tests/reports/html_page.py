@@ -26,7 +26,7 @@ from greenroom.reports.sections import (
     Evidence,
     Fact,
     Facts,
-    Failure,
+    FailedCell,
     Failures,
     Figure,
     Figures,
@@ -239,7 +239,7 @@ def every_section(text: str = "said") -> Report:
             title=text,
             kinds=[KindCount(kind=text, label=text, meaning=text, count=2)],
             failures=[
-                Failure(
+                FailedCell(
                     item=1,
                     trial=0,
                     label=text,

@@ -17,8 +17,8 @@ from greenroom.reports import (
     render_markdown,
     report_schema,
 )
+from greenroom.reports.console import print_result
 from greenroom.reports.report import EvaluatedRow
-from greenroom.reports.result import print_result
 from greenroom.reports.sections import Failures, Figures, Grid, Table
 from greenroom.store import ScoreRecord, Usage
 from tests.evaluation.figured import evaluation, measured, reported, result, shares, summary

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom import chat_workflow, workflow
-from greenroom.workflows.serve.exchange import MAX_LEVELS, NotUnderstood, decode, encode
+from greenroom.util.json_values import encoded
+from greenroom.workflows.serve.exchange import MAX_LEVELS, Refusal, decode
 from greenroom.workflows.serve.headers import trace_of
 from tests.workflows.serving import HELLO, Server, serving, told
 
@@ -222,7 +223,7 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_what_is_written_can_be_read(value: Any) -> None:
-    written = encode(value)
+    written = encoded(value)
     expected = json.loads(json.dumps(value).replace("Infinity", "null").replace("-null", "null"))
     assert json.loads(written) == expected
 
@@ -231,15 +232,15 @@ def test_what_is_written_can_be_read(value: Any) -> None:
 def test_depth_is_limited_exactly(levels: int) -> None:
     body = b'{"a":' * levels + b"1" + b"}" * levels
     if levels <= MAX_LEVELS:
-        assert encode(decode(body)) == body
+        assert encoded(decode(body)) == body
     else:
-        with pytest.raises(NotUnderstood, match="nested more than 200 levels"):
+        with pytest.raises(Refusal, match="nested more than 200 levels"):
             decode(body)
 
 
 def test_many_brackets_are_not_many_levels() -> None:
     rows = [{"a": [1]}] * 500
-    assert decode(encode(rows)) == rows
+    assert decode(encoded(rows)) == rows
 
 
 @given(st.binary(max_size=60))

@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, settings
 from pydantic import BaseModel, Field
 from schemathesis import GenerationMode, checks
 from schemathesis.specs.openapi import checks as specific_checks
+from starlette.routing import Route
 
 from greenroom import chat_workflow, workflow
+from greenroom.errors import InputError
 from greenroom.messages import Message
 from greenroom.workflows.serve import create_app
 
@@ -117,6 +119,16 @@ def test_a_token_is_in_the_document() -> None:
     assert secured["security"] == [{"token": []}]
     assert secured["paths"]["/health"]["get"]["security"] == []
     assert "very-secret" not in str(secured)
+
+
+def test_every_route_of_the_server_is_in_the_document() -> None:
+    served = {route.path for route in app.routes if isinstance(route, Route)}
+    assert served - {"/openapi.json"} == set(document["paths"])
+    single = [route.path for route in create_app(shout).routes if isinstance(route, Route)]
+    for name in {path.split("/")[1] for path in single} - {"openapi.json"}:
+        other = workflow(name=name)(str.upper)
+        with pytest.raises(InputError, match="one of the server's own paths"):
+            create_app(shout, other)
 
 
 def test_routes_that_are_added_are_in_the_document_too() -> None:

@@ -17,6 +17,7 @@ from pydantic import Field
 from greenroom.models import ModelRequest
 from greenroom.options import Count, Settings
 from greenroom.trajectories import NOTICE
+from greenroom.util.json_values import as_dict, as_list
 
 if TYPE_CHECKING:
     from greenroom.agents.strategies import AgentContext, Stage
@@ -166,10 +167,6 @@ def _nesting(value: Any) -> int:
             item
             for container in level
             if isinstance(container, dict | list)
-            for item in _items(cast("dict[str, Any] | list[Any]", container))
+            for item in as_dict(container).values() or as_list(container)
         ]
     return depth
-
-
-def _items(container: dict[str, Any] | list[Any]) -> list[Any]:
-    return list(container.values()) if isinstance(container, dict) else container

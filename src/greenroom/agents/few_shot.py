@@ -7,7 +7,6 @@ line. Which of them an episode sees is a pure function of its seed.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
@@ -15,7 +14,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from greenroom.agents.conversation import Unreadable, read_object
-from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Stage
+from greenroom.agents.strategies import AgentContext, AgentStrategy, Stage
 from greenroom.agents.tool_calling import ToolCallingAgent, ToolCallingSettings
 from greenroom.domains.packs import read_text
 from greenroom.errors import DataError
@@ -51,9 +50,9 @@ class FewShotSettings(ToolCallingSettings):
 class FewShotAgent(ToolCallingAgent):
     """Calls tools natively, with examples after the policy."""
 
-    def __init__(self, context: AgentContext, examples: Sequence[str]) -> None:
+    def __init__(self, context: AgentContext) -> None:
         super().__init__(context)
-        self._examples = examples
+        self._examples = draw_examples(context.settings, context.episode_seed)
 
     def _system(self, stage: Stage) -> str:
         shown = [f"\n\n## Example {n}\n\n{text}" for n, text in enumerate(self._examples, 1)]
@@ -93,13 +92,9 @@ def draw_examples(settings: FewShotSettings, seed: int) -> list[str]:
     return random.Random(f"few-shot/{seed}").sample(examples, settings.num_few_shots)  # noqa: S311
 
 
-def _create(context: AgentContext) -> Agent:
-    return FewShotAgent(context, draw_examples(context.settings, context.episode_seed))
-
-
 strategy = AgentStrategy(
     "few-shot",
-    _create,
+    FewShotAgent,
     "a tool-calling language model that is shown examples first",
     settings=FewShotSettings,
     needs_model=True,

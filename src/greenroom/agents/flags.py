@@ -37,7 +37,7 @@ class AgentFlags:
         if agent is None:
             agent = self.default(values)
             if not _has_all(agent, unknown):
-                agent = next(iter(_only(unknown)), agent)
+                agent = _only(unknown) or agent
         options = _flags_of(agent)
         spelt: list[str] = [] if named else [self.flag, agent]
         places = iter(enumerate(words))
@@ -100,10 +100,10 @@ def _has_all(agent: str, flags: Mapping[str, int]) -> bool:
     return flags.keys() <= _flags_of(agent).keys()
 
 
-def _only(flags: Mapping[str, int]) -> list[str]:
+def _only(flags: Mapping[str, int]) -> str | None:
     """The only installed agent with all these flags, if there is exactly one."""
     found = [name for name in strategy_names() if _has_all(name, flags)]
-    return found if len(found) == 1 else []
+    return found[0] if len(found) == 1 else None
 
 
 def _complaint(flag: str, agent: str, known: Sequence[str]) -> str:

@@ -23,22 +23,14 @@ class Oracle:
         self._outputs = outputs
 
     async def play(self, stage: Stage) -> None:
-        for action in self._work:
+        closing = respond(closing_words(self._outputs))
+        says_first = [closing] if self._outputs or not self._farewells else []
+        for action in [*self._work, *says_first, *self._farewells]:
             if stage.over:
                 return
             await stage.step(action)
-        if self._outputs or not self._farewells:
-            await _say(stage, closing_words(self._outputs))
-        for action in self._farewells:
-            if not stage.over:
-                await stage.step(action)
         while not stage.over:
-            await _say(stage, closing_words(self._outputs))
-
-
-async def _say(stage: Stage, words: str) -> None:
-    if not stage.over:
-        await stage.step(respond(words))
+            await stage.step(closing)
 
 
 def closing_words(outputs: Sequence[str]) -> str:

@@ -1,20 +1,81 @@
-"""The replay agent: plays recorded trajectories again, with the recorded user messages."""
+"""The replay agent: plays recorded trajectories again, with the recorded user messages.
+
+The recordings are Tau Bench's result files.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from greenroom.agents.recordings import RecordedEpisode, load_recordings
-from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Stage
+from greenroom.agents.strategies import AgentContext, AgentStrategy, Stage
+from greenroom.domains.packs import read_json
+from greenroom.domains.tasks import RESPOND, Action
 from greenroom.errors import DataError
+from greenroom.messages import Message
 from greenroom.options import Settings
+from greenroom.trajectories import SpokenStep, read_conversation
 from greenroom.users import ScriptedUser
 
-if TYPE_CHECKING:
-    from greenroom.domains.environment import SimulatedUser
+
+@dataclass(frozen=True)
+class RecordedEpisode:
+    """One row of a result file."""
+
+    task_index: int
+    trial: int
+    reward: float
+    opening: str
+    steps: tuple[SpokenStep, ...]
+
+    @property
+    def user_replies(self) -> list[str]:
+        """The user's answers, in order."""
+        said = [step.observation for step in self.steps if step.name == RESPOND]
+        return [words for words in said if words is not None]
+
+
+class _ResultRow(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    task_id: int
+    reward: float
+    traj: list[Message]
+    trial: int = 0
+
+
+_result_rows = TypeAdapter(list[_ResultRow])
+
+
+def load_recordings(path: Path) -> tuple[RecordedEpisode, ...]:
+    """The episodes of a Tau Bench result file; an unchanged file is read once."""
+    try:
+        found = path.stat()
+    except OSError:
+        return _load(path, 0, 0)  # which says what is wrong with it
+    return _load(path.resolve(), found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=4)
+def _load(path: Path, changed_at: int, size: int) -> tuple[RecordedEpisode, ...]:
+    try:
+        rows = _result_rows.validate_python(read_json(path, list))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise DataError(
+            f"{path} is not a Tau Bench result file: {place}: {first['msg']}. "
+            "It should be a list of {task_id, reward, info, traj, trial}."
+        ) from error
+    return tuple(
+        RecordedEpisode(row.task_id, row.trial, row.reward, spoken.opening, spoken.steps)
+        for row in rows
+        for spoken in (read_conversation(row.traj),)
+    )
 
 
 class ReplaySettings(Settings):
@@ -38,7 +99,7 @@ class Replay:
         for step in self._recording.steps:
             if stage.over:
                 return
-            await stage.step(step.action)
+            await stage.step(Action(step.name, step.kwargs))
 
 
 def recorded_user(recording: RecordedEpisode) -> ScriptedUser:
@@ -54,18 +115,10 @@ def _recording(context: AgentContext) -> RecordedEpisode:
     raise DataError(f"{path} has no episode of task {context.task_index}, trial {context.trial}.")
 
 
-def _create(context: AgentContext) -> Agent:
-    return Replay(_recording(context))
-
-
-def _create_user(context: AgentContext) -> SimulatedUser:
-    return recorded_user(_recording(context))
-
-
 strategy = AgentStrategy(
     "replay",
-    _create,
+    lambda context: Replay(_recording(context)),
     "plays recorded episodes again",
     settings=ReplaySettings,
-    create_user=_create_user,
+    create_user=lambda context: recorded_user(_recording(context)),
 )

@@ -7,16 +7,14 @@ form. A reply that is none all the same is told to the model, never said to the 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from greenroom.agents.conversation import ModelAgentSettings, Unreadable, read_object
-from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Stage
-from greenroom.agents.text_protocol import (
-    TextAgent,
-    describe_tools,
-    named_action,
-)
+from greenroom.agents.strategies import AgentStrategy, Stage
+from greenroom.agents.text_protocol import TextAgent, describe_tools, named_action
 from greenroom.domains.tasks import RESPOND, Action
+from greenroom.models.json_answers import object_schema
+from greenroom.util.json_values import as_dict
 
 if TYPE_CHECKING:
     from greenroom.domains.tools import ToolInfo
@@ -54,9 +52,8 @@ class StructuredAgent(TextAgent):
     def _read(self, text: str) -> Action:
         try:
             reply = read_object(text)
-            inner: Any = reply.get("action")
             # A model that ignores the schema may leave out the outer object.
-            return named_action(cast("dict[str, Any]", inner) if isinstance(inner, dict) else reply)
+            return named_action(as_dict(reply.get("action")) or reply)
         except Unreadable as problem:
             form = json.dumps({"action": {"name": "NAME", "arguments": {}}})
             raise Unreadable(f"it is not an action: {problem}. Write {form}.") from None
@@ -64,37 +61,22 @@ class StructuredAgent(TextAgent):
 
 def response_format(infos: list[ToolInfo]) -> dict[str, Any]:
     """The schema of a reply: a call of a tool, or a text for the user."""
-    functions = [info["function"] for info in infos]
-    actions = [
-        _action_schema(function["name"], function.get("parameters") or {"type": "object"})
-        for function in functions
-    ]
-    actions.append(_action_schema(RESPOND, _RESPOND_PARAMETERS))
-    # The choice is one level down, because several providers need an object at the top.
-    schema = _object_schema({"action": {"anyOf": actions}})
-    return {"type": "json_schema", "json_schema": {"name": "action", "schema": schema}}
-
-
-def _action_schema(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    return _object_schema({"name": {"type": "string", "const": name}, "arguments": parameters})
-
-
-def _object_schema(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
+    parameters = {
+        info["function"]["name"]: info["function"].get("parameters") or {"type": "object"}
+        for info in infos
     }
-
-
-def _create(context: AgentContext) -> Agent:
-    return StructuredAgent(context)
+    actions = [
+        object_schema({"name": {"type": "string", "const": name}, "arguments": arguments})
+        for name, arguments in {**parameters, RESPOND: _RESPOND_PARAMETERS}.items()
+    ]
+    # The choice is one level down, because several providers need an object at the top.
+    schema = object_schema({"action": {"anyOf": actions}})
+    return {"type": "json_schema", "json_schema": {"name": "action", "schema": schema}}
 
 
 strategy = AgentStrategy(
     "structured",
-    _create,
+    StructuredAgent,
     "a language model whose replies are held to a JSON schema of the actions",
     settings=ModelAgentSettings,
     needs_model=True,

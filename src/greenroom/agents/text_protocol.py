@@ -12,13 +12,16 @@ import json
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from pydantic import Field
+
 from greenroom.agents.conversation import (
     ModelAgent,
+    ModelAgentSettings,
     Unreadable,
     read_object,
     writable,
 )
-from greenroom.agents.strategies import AgentContext, Stage
+from greenroom.agents.strategies import AgentContext, AgentStrategy, Stage
 from greenroom.domains.tasks import RESPOND, Action, respond
 
 if TYPE_CHECKING:
@@ -134,3 +137,31 @@ def _not_silent(action: Action) -> Action:
     if action.name == RESPOND and isinstance(content, str) and not content.strip():
         raise Unreadable("it says nothing to the user.")
     return action
+
+
+class ActSettings(ModelAgentSettings):
+    """The settings of the act agent."""
+
+    use_reasoning: bool = Field(default=False, description="Write a thought before each action.")
+
+
+class ReactSettings(ActSettings):
+    """The settings of the react agent."""
+
+    use_reasoning: bool = Field(default=True, description="Write a thought before each action.")
+
+
+act = AgentStrategy(
+    "act",
+    WrittenActionAgent,
+    "a language model that writes its actions as text",
+    settings=ActSettings,
+    needs_model=True,
+)
+react = AgentStrategy(
+    "react",
+    WrittenActionAgent,
+    "a language model that writes a thought and then its action as text",
+    settings=ReactSettings,
+    needs_model=True,
+)

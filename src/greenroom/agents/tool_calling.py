@@ -6,7 +6,7 @@ the option `tau_compatible` does the same.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from pydantic import Field
@@ -19,8 +19,9 @@ from greenroom.agents.conversation import (
     read_object,
     writable,
 )
-from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Stage
+from greenroom.agents.strategies import AgentContext, AgentStrategy, Stage
 from greenroom.domains.tasks import Action, respond
+from greenroom.util.json_values import as_dict
 
 if TYPE_CHECKING:
     from greenroom.models import Completion, ModelRequest
@@ -91,8 +92,8 @@ class ToolCallingAgent(ModelAgent):
     def _tidy(self, call: Any) -> dict[str, Any]:
         # Simple servers leave out ids, give all calls the same id, or send the arguments as an
         # object. Record calls in a form that any provider accepts.
-        call = _mapping(call)
-        function = _mapping(call.get("function"))
+        call = as_dict(call)
+        function = as_dict(call.get("function"))
         name, arguments = function.get("name"), function.get("arguments")
         tidy: dict[str, Any] = {
             "name": writable(name) if isinstance(name, str) and name else NAMELESS,
@@ -125,10 +126,6 @@ def _action(name: str, arguments: str) -> Action:
         raise Unreadable(f"the arguments are not a JSON object: {problem}") from None
 
 
-def _mapping(value: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
 def _arguments_text(arguments: Any) -> str:
     if arguments is None or isinstance(arguments, str):
         return arguments or ""
@@ -139,13 +136,9 @@ def _arguments_text(arguments: Any) -> str:
         return str(arguments)
 
 
-def _create(context: AgentContext) -> Agent:
-    return ToolCallingAgent(context)
-
-
 strategy = AgentStrategy(
     "tool-calling",
-    _create,
+    ToolCallingAgent,
     "a language model that calls tools natively",
     settings=ToolCallingSettings,
     needs_model=True,

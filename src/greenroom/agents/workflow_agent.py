@@ -8,7 +8,7 @@ tools as a model does is played exactly as the tool-calling agent plays a model.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import uuid4
@@ -16,7 +16,7 @@ from uuid import uuid4
 import orjson
 from pydantic import BeforeValidator, Field
 
-from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, DomainView, Stage
+from greenroom.agents.strategies import AgentContext, AgentStrategy, DomainView, Stage
 from greenroom.agents.tool_calling import ToolCallingAgent, ToolCallingSettings
 from greenroom.errors import InputError
 from greenroom.messages import last_assistant_message
@@ -153,13 +153,9 @@ def create_model(context: AgentContext) -> Model:
     return WorkflowModel(context.shared.target, context.settings.parameters, session)
 
 
-def _create(context: AgentContext) -> Agent:
-    return WorkflowAgent(context)
-
-
 strategy = AgentStrategy(
     "workflow",
-    _create,
+    WorkflowAgent,
     "a chat workflow, or an OpenAI-compatible server, that is given the domain's tools",
     settings=WorkflowSettings,
     create_model=create_model,
@@ -171,16 +167,12 @@ def strategy_of(workflow: Workflow | Callable[..., Any]) -> AgentStrategy:
     """The strategy for a workflow of this process, or a chat function."""
     declared = as_workflow(workflow)
 
-    @asynccontextmanager
-    async def opened(
-        domain: DomainView, settings: CallSettings, max_steps: int
-    ) -> AsyncGenerator[OpenWorkflow]:
-        async with _checked(LocalTarget(declared), declared.name) as found:
-            yield found
+    def opened(*_: object) -> AbstractAsyncContextManager[OpenWorkflow]:
+        return _checked(LocalTarget(declared), declared.name)
 
     return AgentStrategy(
         declared.name,
-        _create,
+        WorkflowAgent,
         declared.description,
         settings=CallSettings,
         create_model=create_model,

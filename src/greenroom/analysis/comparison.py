@@ -1,29 +1,31 @@
-"""Which of two agents is better, by how much, and whether that can be told at all."""
+"""Which of two runs or evaluations is better, by how much, and whether that can be told at all.
+
+How hard a task or a row is cancels out in the difference, so each is held against itself. Tasks and
+rows are the units, as they are for intervals. Each evaluator gives a comparison of its own, and
+p-values are corrected for all of them together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import nan
 from statistics import fmean
 
-from greenroom.analysis.comparison_figures import (
-    Comparison,
-    Difference,
-    FlippedTask,
-    RunComparison,
-    RunSide,
-    Sensitivity,
-)
+from greenroom.analysis import figures, verdicts
+from greenroom.analysis.evaluations import mean_of_rows, scores_by_row
 from greenroom.analysis.figures import USUAL, ErrorConvention, Resampling
 from greenroom.analysis.metrics import convention_metrics
 from greenroom.analysis.power import Counts, PowerAnalysis, observed_spread
 from greenroom.analysis.tally import SOLVED, EpisodeLike, Tally, cost_of, instruction_of, tally
-from greenroom.analysis.verdicts import less, sentence_of, verdict_of
+from greenroom.store import ResultRecord, ScoreRecord
 
 DEEPEST_K = 4
 SMALLEST_DIFFERENCE = 0.005
 """Differences that round to nothing are not worth asking what it takes to show them."""
+_GRID = 1_000
+"""Mean scores are compared to the third decimal: the exact test needs a common denominator."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class _Side:
     counted: Tally
     solved: Mapping[int, Mapping[int, bool]]
     """By task and trial; tasks without a trial that counts are left out."""
-    figures: RunSide
+    figures: figures.RunSide
 
     def counts(self, task_index: int) -> Counts:
         trials = self.solved[task_index].values()
@@ -60,7 +62,7 @@ def compare_runs(
     *,
     convention: ErrorConvention = "errors_excluded",
     how: Resampling = USUAL,
-) -> Comparison:
+) -> figures.Comparison:
     """Compare each run with the first one, on the tasks that both have results of.
 
     A difference is called if both ways of judging pass^1 agree: the sign-flip test over tasks,
@@ -72,7 +74,7 @@ def compare_runs(
     from greenroom.analysis.paired import difference_of, holm
 
     baseline, *others = [_side(run, convention, how) for run in runs]
-    found: list[tuple[_Side, list[tuple[Counts, Counts]], dict[int, Difference]]] = []
+    found: list[tuple[_Side, list[tuple[Counts, Counts]], dict[int, figures.Difference]]] = []
     for other in others:
         common = sorted(baseline.solved.keys() & other.solved.keys())
         pairs = [(baseline.counts(index), other.counts(index)) for index in common]
@@ -80,7 +82,7 @@ def compare_runs(
         ks = range(1, min(DEEPEST_K, deepest) + 1)
         found.append((other, pairs, {k: difference_of(pairs, k, how) for k in ks}))
     adjusted = holm([differences[1].p_value for _, _, differences in found])
-    return Comparison(
+    return figures.Comparison(
         confidence=how.confidence,
         convention=convention,
         runs=[side.figures for side in (baseline, *others)],
@@ -104,7 +106,7 @@ def _side(run: ComparedRun, convention: ErrorConvention, how: Resampling) -> _Si
             for index, trials in counted.rewards(convention, over=run.over).items()
             if trials
         },
-        figures=RunSide(
+        figures=figures.RunSide(
             **{name: getattr(metrics, name) for name in shared},
             label=run.label,
             total_cost=cost_of(played),
@@ -123,19 +125,17 @@ def _comparison(
     baseline: _Side,
     other: _Side,
     pairs: list[tuple[Counts, Counts]],
-    differences: dict[int, Difference],
+    differences: dict[int, figures.Difference],
     p_adjusted: float,
     confidence: float,
     comparisons: int,
-) -> RunComparison:
+) -> figures.RunComparison:
     from greenroom.analysis.paired import paired_trials
 
     first = differences[1]
-    verdict = verdict_of(first.difference, p_adjusted, confidence)
-    sensitivity = _sensitivity(pairs, first.difference.value, confidence, comparisons)
     before, after = baseline.solved.keys(), other.solved.keys()
     common = before & after
-    return RunComparison(
+    found = figures.RunComparison(
         label=other.run.label,
         baseline=baseline.run.label,
         tasks=first.tasks,
@@ -144,33 +144,27 @@ def _comparison(
         differences=differences,
         trials=paired_trials(baseline.solved, other.solved),
         p_adjusted=p_adjusted,
-        verdict=verdict,
-        sentence=sentence_of(
-            other.run.label,
-            baseline.run.label,
-            verdict,
-            first,
-            p_adjusted,
-            sensitivity,
-            confidence=confidence,
-            comparisons=comparisons,
-        ),
-        sensitivity=sensitivity,
+        verdict=verdicts.verdict_of(first.difference, p_adjusted, confidence),
+        sentence="",
+        sensitivity=_sensitivity(pairs, first.difference.value, confidence, comparisons),
         flips=list(_flips(baseline, other)),
-        cost_difference=less(other.average_cost(common), baseline.average_cost(common)),
+        cost_difference=verdicts.less(other.average_cost(common), baseline.average_cost(common)),
+    )
+    return found.model_copy(
+        update={"sentence": verdicts.sentence_of(found, confidence, comparisons)}
     )
 
 
 def _sensitivity(
     pairs: list[tuple[Counts, Counts]], difference: float, confidence: float, comparisons: int
-) -> Sensitivity | None:
+) -> figures.Sensitivity | None:
     if not pairs:
         return None
     spread, trials = observed_spread(pairs)
     analysis = PowerAnalysis(spread, confidence, comparisons)
     worth_asking = abs(difference) >= SMALLEST_DIFFERENCE
     tasks = len(pairs)
-    return Sensitivity(
+    return figures.Sensitivity(
         power=analysis.power,
         detectable=analysis.detectable_difference(tasks=tasks, trials=trials),
         power_for_tenth=analysis.power_to_detect(0.1, tasks=tasks, trials=trials),
@@ -182,13 +176,13 @@ def _sensitivity(
     )
 
 
-def _flips(baseline: _Side, other: _Side) -> Iterator[FlippedTask]:
+def _flips(baseline: _Side, other: _Side) -> Iterator[figures.FlippedTask]:
     from greenroom.analysis.paired import flipped
 
     for index, before, after in flipped(baseline.solved, other.solved):
         gained = after > before
         played = (baseline.counted.rows[index], other.counted.rows[index])
-        yield FlippedTask(
+        yield figures.FlippedTask(
             task_index=index,
             direction="gained" if gained else "lost",
             baseline_rate=before,
@@ -198,3 +192,141 @@ def _flips(baseline: _Side, other: _Side) -> Iterator[FlippedTask]:
             why=(baseline if gained else other).run.reasons.get(index),
             instruction=instruction_of(one for trials in played for one in trials.values()),
         )
+
+
+# Evaluations
+
+
+@dataclass(frozen=True)
+class ComparedEvaluation:
+    """An evaluation to be compared: its name in the comparison, its plan and its results."""
+
+    label: str
+    results: Sequence[ResultRecord]
+    aliases: Sequence[str]
+    planned: int
+    average_cost: float | None = None
+
+    def scored(self, alias: str) -> Iterator[tuple[ResultRecord, ScoreRecord]]:
+        """The results that an evaluator looked at, with what it said."""
+        for result in self.results:
+            if alias in result.scores:
+                yield result, result.scores[alias]
+
+    def verdicts(self, alias: str) -> dict[int, dict[int, bool]]:
+        """The verdicts of an evaluator by row and repeat."""
+        found: dict[int, dict[int, bool]] = {}
+        for result, score in self.scored(alias):
+            if score.passed is not None:
+                found.setdefault(result.row, {})[result.repeat] = score.passed
+        return found
+
+    def reason(self, alias: str, row: int) -> str:
+        """Why an evaluator did not pass a row."""
+        failed = (s.reason for r, s in self.scored(alias) if r.row == row and s.passed is False)
+        return next(failed, "")
+
+    @property
+    def answered(self) -> set[int]:
+        """The rows with an answer."""
+        return {result.row for result in self.results if result.has_result}
+
+
+def compare_evaluations(
+    compared: Sequence[ComparedEvaluation], *, confidence: float = 0.95
+) -> figures.EvaluationComparisons:
+    """Compare each evaluation with the first one, on the rows that both have a score of."""
+    from greenroom.analysis.paired import flipped, holm, paired_figures, paired_trials
+
+    baseline, others = compared[0], compared[1:]
+    common = [(one, alias) for one in others for alias in baseline.aliases if alias in one.aliases]
+    found = [
+        paired_figures(*_paired(baseline, one, alias), Resampling(confidence))
+        for one, alias in common
+    ]
+    adjusted = holm([one.p_value for _, one in found])
+    differences: dict[int, list[figures.EvaluatorDifference]] = {id(one): [] for one in others}
+    for (other, alias), (rows, one), p_adjusted in zip(common, found, adjusted, strict=True):
+        before, after = baseline.verdicts(alias), other.verdicts(alias)
+        differences[id(other)].append(
+            figures.EvaluatorDifference(
+                **dict(one),
+                alias=alias,
+                rows=rows,
+                p_adjusted=p_adjusted,
+                verdict=verdicts.verdict_of(one.difference, p_adjusted, confidence),
+                pairs=paired_trials(before, after),
+                flips=[
+                    figures.FlippedRow(
+                        row=row + 1,
+                        direction="broke" if now < then else "healed",
+                        baseline_rate=then,
+                        rate=now,
+                        why=(other if now < then else baseline).reason(alias, row),
+                    )
+                    for row, then, now in flipped(before, after)
+                ],
+            )
+        )
+    return figures.EvaluationComparisons(
+        confidence=confidence,
+        evaluations=[_evaluation_side(one, confidence) for one in compared],
+        comparisons=[
+            _evaluation_comparison(baseline, one, differences[id(one)], confidence)
+            for one in others
+        ],
+    )
+
+
+def _paired(
+    baseline: ComparedEvaluation, other: ComparedEvaluation, alias: str
+) -> tuple[list[float], list[float], list[Fraction]]:
+    """The mean scores of the rows in common, before and after, and how far they lie apart."""
+    before, after = (scores_by_row(one.results, alias) for one in (baseline, other))
+    common = sorted(before.keys() & after.keys())
+    then, now = ([fmean(scores[row]) for row in common] for scores in (before, after))
+    apart = [round((new - old) * _GRID) for old, new in zip(then, now, strict=True)]
+    return then, now, [Fraction(one, _GRID) for one in apart]
+
+
+def _evaluation_comparison(
+    baseline: ComparedEvaluation,
+    other: ComparedEvaluation,
+    differences: list[figures.EvaluatorDifference],
+    confidence: float,
+) -> figures.EvaluationComparison:
+    called = {one.verdict for one in differences}
+    verdict: figures.Verdict = "no_difference_shown"
+    if called & {"worse", "better"}:
+        verdict = "worse" if "worse" in called else "better"
+    telling = [one for one in differences if one.verdict == verdict and one.rows]
+    told = "; ".join(
+        verdicts.difference_text(one.alias, one, one.p_adjusted, confidence) for one in telling
+    )
+    return figures.EvaluationComparison(
+        label=other.label,
+        baseline=baseline.label,
+        evaluators=differences,
+        only_baseline=len(baseline.answered - other.answered),
+        only_run=len(other.answered - baseline.answered),
+        verdict=verdict,
+        sentence=verdicts.verdict_sentence(other.label, baseline.label, verdict, told)
+        if telling
+        else f"{other.label} and {baseline.label} have no scores in common to be compared on.",
+        cost_difference=verdicts.less(other.average_cost, baseline.average_cost),
+    )
+
+
+def _evaluation_side(one: ComparedEvaluation, confidence: float) -> figures.EvaluationSide:
+    answered = sum(result.has_result for result in one.results)
+    return figures.EvaluationSide(
+        label=one.label,
+        rows=len(one.answered),
+        results=answered,
+        coverage=answered / one.planned if one.planned else 0.0,
+        means={
+            alias: mean_of_rows(scores_by_row(one.results, alias), confidence)
+            for alias in one.aliases
+        },
+        average_cost=one.average_cost,
+    )

@@ -67,7 +67,13 @@ def diagnose(episode: EpisodeRecord) -> Diagnosis | None:
     """Why an episode failed; None for one that did not."""
     if _succeeded(episode):
         return None
-    alignment = align(_needed(episode), _made(episode))
+    needed = [Write(one.name, one.kwargs) for one in episode.task.actions if one.writes]
+    made = [
+        Write(one.action.name, one.action.kwargs, _refusal(one), one.invalid)
+        for one in episode.steps
+        if one.action.writes
+    ]
+    alignment = align(needed, made)
     findings = sorted(_findings(episode, alignment), key=lambda f: PRECEDENCE.index(f.kind))
     first = findings[0]
     return Diagnosis(
@@ -123,44 +129,33 @@ def _succeeded(episode: EpisodeRecord) -> bool:
     return episode.reward >= 1
 
 
-def _needed(episode: EpisodeRecord) -> list[Write]:
-    return [Write(a.name, a.kwargs) for a in episode.task.actions if a.writes]
-
-
-def _made(episode: EpisodeRecord) -> list[Write]:
-    return [
-        Write(step.action.name, step.action.kwargs, _refusal(step), step.invalid)
-        for step in episode.steps
-        if step.action.writes
-    ]
-
-
 def _refusal(step: StepRecord) -> str | None:
     return step.observation if refused(step) else None
 
 
 def _findings(episode: EpisodeRecord, alignment: Alignment) -> list[_Finding]:
     """Everything that is wrong, at least one finding."""
-    cut_off = [finding for finding in [_cut_off(episode, alignment)] if finding is not None]
+    cut_off = list(_cut_off(episode, alignment))
     if not episode.has_result:
         return cut_off  # what is undone then is no doing of the agent's
     findings = [*cut_off, *_database_findings(episode, alignment), *_output_findings(episode)]
     return findings or [_Finding("other", _unexplained(episode))]
 
 
-def _cut_off(episode: EpisodeRecord, alignment: Alignment) -> _Finding | None:
+def _cut_off(episode: EpisodeRecord, alignment: Alignment) -> Iterator[_Finding]:
     failure = outcome_info(episode.outcome).failure
     if failure is None:
-        return None
+        return
     kind, said = failure
     if not episode.has_result:
-        return _Finding(kind, f"{said}: {episode.error or 'the cause was not recorded'}")
+        yield _Finding(kind, f"{said}: {episode.error or 'the cause was not recorded'}")
+        return
     undone = [pair.expected for pair in alignment.pairs if pair.actual is None]
     detail = f": {wording.call(undone[0])} was still to come" if undone else ""
     if kind == "invalid_action":
         problem = next((s.invalid for s in reversed(episode.steps) if s.invalid), None)
         detail = f": {problem}" if problem else detail
-    return _Finding(kind, f"{said} after {wording.count(len(episode.steps), 'step')}{detail}")
+    yield _Finding(kind, f"{said} after {wording.count(len(episode.steps), 'step')}{detail}")
 
 
 def _database_findings(episode: EpisodeRecord, alignment: Alignment) -> list[_Finding]:

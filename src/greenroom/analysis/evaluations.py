@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 
 from pydantic import computed_field
 
-from greenroom.analysis.figures import (
-    LATENCY_NAMES,
-    NOTHING,
-    Estimate,
-    Figures,
-    Latency,
-    Resampling,
-    without_interval,
-)
+from greenroom.analysis import figures
 from greenroom.analysis.latency import Spans, add_model_seconds, latencies
-from greenroom.store import EvaluationRecord, ResultRecord, ResultSummary, Store, Usage
+from greenroom.store import (
+    EvaluationRecord,
+    ResultRecord,
+    ResultSummary,
+    ScoreRecord,
+    ScoreSummary,
+    Store,
+    Usage,
+)
 
 CONFIDENCE = 0.95
 _MOST_KINDS = 2_000
@@ -32,7 +32,7 @@ ByRow = Mapping[int, list[float]]
 """The scores of each row's repeats."""
 
 
-class EvaluatorFigures(Figures):
+class EvaluatorFigures(figures.Immutable, frozen=True):
     """How one evaluator scored the results."""
 
     alias: str
@@ -43,15 +43,15 @@ class EvaluatorFigures(Figures):
     """Results without one: there was nothing to compare, say."""
     broken: int
     """Results without one because the evaluator itself did not work."""
-    mean: Estimate
+    mean: figures.Estimate
     """Of the scores."""
     judged: int
     """Results of which it was said whether they passed."""
-    passed: Estimate
+    passed: figures.Estimate
     """The share of these that passed."""
 
 
-class PurseFigures(Figures):
+class PurseFigures(figures.Immutable, frozen=True):
     """What one purse paid for."""
 
     calls: int
@@ -62,7 +62,7 @@ class PurseFigures(Figures):
     """Results whose cost is not known."""
 
 
-class EvaluationFigures(Figures):
+class EvaluationFigures(figures.Immutable, frozen=True):
     """Everything that is counted and estimated of an evaluation."""
 
     confidence: float
@@ -77,7 +77,7 @@ class EvaluationFigures(Figures):
     common_errors: dict[str, int]
     """The most frequent errors, with how often each occurred."""
     evaluators: list[EvaluatorFigures]
-    latency: dict[str, Latency]
+    latency: dict[str, figures.Latency]
     """By what took so long: call is the workflow's time for a row, and model.judge, for one, a
     model call of that purse."""
     purses: dict[str, PurseFigures]
@@ -96,9 +96,8 @@ class EvaluationFigures(Figures):
         """US dollars in all, as far as they are known."""
         return sum(purse.cost for purse in self.purses.values())
 
-    def named(self) -> dict[str, Estimate]:
+    def named(self) -> dict[str, figures.Estimate]:
         """The figures by the names that gates use."""
-        call = self.latency.get("call")
         return {
             **{
                 f"{one.alias}.{what}": figure
@@ -106,20 +105,22 @@ class EvaluationFigures(Figures):
                 for what, figure in (
                     ("mean", one.mean),
                     ("passed", one.passed),
-                    ("unscored", without_interval(one.unscored + one.broken)),
+                    ("unscored", figures.without_interval(one.unscored + one.broken)),
                 )
             },
-            **(call.named() if call else dict.fromkeys(LATENCY_NAMES, NOTHING)),
-            "cost": without_interval(self.cost),
-            "coverage": without_interval(self.with_result / self.planned if self.planned else None),
-            "errors": without_interval(self.errors + self.missing),
+            **figures.named_latency(self.latency.get("call")),
+            "cost": figures.without_interval(self.cost),
+            "coverage": figures.without_interval(
+                self.with_result / self.planned if self.planned else None
+            ),
+            "errors": figures.without_interval(self.errors + self.missing),
         }
 
 
 def gate_names(aliases: Iterable[str]) -> list[str]:
     """The names of the figures that an evaluation with these evaluators has."""
     of_each = [f"{alias}.{what}" for alias in aliases for what in ("mean", "passed", "unscored")]
-    return [*of_each, *LATENCY_NAMES, "cost", "coverage", "errors"]
+    return [*of_each, *figures.LATENCY_NAMES, "cost", "coverage", "errors"]
 
 
 def measure_evaluation(store: Store, evaluation: EvaluationRecord) -> EvaluationFigures:
@@ -145,27 +146,35 @@ def measure_results(
 
     `wasted` is what attempts used that came to nothing: it was paid for all the same.
     """
-    counted = _Count({alias: _Scores() for alias in evaluators})
+    scores = {alias: _Scores() for alias in evaluators}
+    spans: Spans = {"call": {}}
+    errors = Counter[str]()
+    purses = defaultdict[str, _Purse](_Purse)
     for summary in summaries:
-        counted.add(summary)
+        _spend(purses, summary.usage, is_result=summary.has_result)
+        if not summary.has_result:
+            errors[summary.error or "unknown"] += 1
+            continue
+        spans["call"].setdefault(summary.row, []).append(summary.seconds)
+        add_model_seconds(spans, summary.row, summary)
+        for alias, kept in scores.items():
+            kept.add(summary.row, summary.scores.get(alias))
     for usage in wasted:
-        counted.spend(usage, is_result=False)
-    calls = counted.spans["call"]
-    results = _size(calls)
+        _spend(purses, usage, is_result=False)
+    results = _size(spans["call"])
     return EvaluationFigures(
         confidence=confidence,
         planned=planned,
         with_result=results,
-        rows=len(calls),
-        errors=counted.errors.total(),
-        missing=max(planned - results - counted.errors.total(), 0),
-        common_errors=dict(counted.errors.most_common(_SHOWN_ERRORS)),
+        rows=len(spans["call"]),
+        errors=errors.total(),
+        missing=max(planned - results - errors.total(), 0),
+        common_errors=dict(errors.most_common(_SHOWN_ERRORS)),
         evaluators=[
-            counted.scores[alias].figures(alias, name, confidence)
-            for alias, name in evaluators.items()
+            scores[alias].measured(alias, name, confidence) for alias, name in evaluators.items()
         ],
-        latency=latencies(counted.spans, confidence),
-        purses={name: PurseFigures(**vars(one)) for name, one in sorted(counted.purses.items())},
+        latency=latencies(spans, confidence),
+        purses={name: PurseFigures(**vars(one)) for name, one in sorted(purses.items())},
     )
 
 
@@ -186,7 +195,17 @@ class _Scores:
     unscored: int = 0
     broken: int = 0
 
-    def figures(self, alias: str, name: str, confidence: float) -> EvaluatorFigures:
+    def add(self, row: int, score: ScoreRecord | ScoreSummary | None) -> None:
+        if score is None or score.score is None:
+            broken = score is not None and score.broken
+            self.broken += broken
+            self.unscored += not broken
+        else:
+            self.scores.setdefault(row, []).append(score.score)
+        if score is not None and score.passed is not None:
+            self.passed.setdefault(row, []).append(float(score.passed))
+
+    def measured(self, alias: str, name: str, confidence: float) -> EvaluatorFigures:
         return EvaluatorFigures(
             alias=alias,
             name=name,
@@ -199,41 +218,26 @@ class _Scores:
         )
 
 
-@dataclass
-class _Count:
-    scores: dict[str, _Scores]
-    spans: Spans = field(default_factory=lambda: {"call": {}})
-    errors: Counter[str] = field(default_factory=Counter[str])
-    purses: dict[str, _Purse] = field(default_factory=lambda: defaultdict[str, _Purse](_Purse))
-
-    def add(self, summary: ResultRecord | ResultSummary) -> None:
-        self.spend(summary.usage, is_result=summary.has_result)
-        if not summary.has_result:
-            self.errors[summary.error or "unknown"] += 1
-            return
-        self.spans["call"].setdefault(summary.row, []).append(summary.seconds)
-        add_model_seconds(self.spans, summary.row, summary)
-        for alias, kept in self.scores.items():
-            score = summary.scores.get(alias)
-            if score is None or score.score is None:
-                broken = score is not None and score.broken
-                kept.broken += broken
-                kept.unscored += not broken
-            else:
-                kept.scores.setdefault(summary.row, []).append(score.score)
-            if score is not None and score.passed is not None:
-                kept.passed.setdefault(summary.row, []).append(float(score.passed))
-
-    def spend(self, usage: Mapping[str, Usage], *, is_result: bool) -> None:
-        for name, used in usage.items():
-            purse = self.purses[name]
-            purse.calls += used.calls
-            purse.tokens += used.prompt_tokens + used.completion_tokens
-            purse.cost += used.cost or 0.0
-            purse.unpriced += is_result and used.cost is None
+def _spend(purses: dict[str, _Purse], usage: Mapping[str, Usage], *, is_result: bool) -> None:
+    for name, used in usage.items():
+        purse = purses[name]
+        purse.calls += used.calls
+        purse.tokens += used.tokens
+        purse.cost += used.cost or 0.0
+        purse.unpriced += is_result and used.cost is None
 
 
-def mean_of_rows(scores: ByRow, confidence: float = CONFIDENCE) -> Estimate:
+def scores_by_row(results: Iterable[ResultRecord], alias: str) -> dict[int, list[float]]:
+    """The scores of an evaluator by row."""
+    found: dict[int, list[float]] = {}
+    for result in results:
+        score = result.scores.get(alias)
+        if score is not None and score.score is not None:
+            found.setdefault(result.row, []).append(score.score)
+    return found
+
+
+def mean_of_rows(scores: ByRow, confidence: float = CONFIDENCE) -> figures.Estimate:
     """The mean of all scores with its interval; rows are the units that chance has drawn."""
     # Numbers are only needed here: a command that counts nothing does not wait for numpy.
     import numpy as np
@@ -242,7 +246,7 @@ def mean_of_rows(scores: ByRow, confidence: float = CONFIDENCE) -> Estimate:
 
     sums = {(len(row), sum(row)) for row in scores.values() if row}
     if len(sums) <= _MOST_KINDS:
-        return average_reward(scores, Resampling(confidence))
+        return average_reward(scores, figures.Resampling(confidence))
     # With so many rows the bootstrap only works out, at great length, what a formula says.
     counts = np.array([len(row) for row in scores.values() if row], dtype=np.float64)
     totals = np.array([sum(row) for row in scores.values() if row], dtype=np.float64)

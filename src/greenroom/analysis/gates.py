@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from operator import ge, gt, le, lt
 
-from greenroom.analysis.figures import Estimate, Figures
+from greenroom.analysis.figures import Estimate, Immutable, Number
 from greenroom.errors import InputError, UnknownName
 
 _GATE = re.compile(
@@ -48,17 +48,17 @@ class Gate:
         return self.operator in (">=", ">")
 
 
-class GateResult(Figures):
+class GateResult(Immutable, frozen=True):
     """A gate, the figure that it was held against, and whether it holds."""
 
     gate: str
     """As it was written."""
     subject: str
     """Which figure; for a gate on every evaluator, of which one."""
-    value: float
+    value: Number
     """NaN where there is none."""
-    low: float
-    high: float
+    low: Number
+    high: Number
     passed: bool
     inconclusive: bool = False
     """It passed only because chance may account for the figure."""
@@ -121,32 +121,29 @@ def _subjects(subject: str, names: Collection[str]) -> list[str]:
 
 
 def _checked(gate: Gate, subject: str, figure: Estimate, *, strict: bool) -> GateResult:
-    def result(passed: bool, reason: str, *, inconclusive: bool = False) -> GateResult:
-        return GateResult(
-            gate=gate.text,
-            subject=subject,
-            value=figure.value,
-            low=figure.low,
-            high=figure.high,
-            passed=passed,
-            inconclusive=inconclusive,
-            reason=reason,
-        )
-
+    best = figure.high if gate.wants_more else figure.low
+    passed, inconclusive = gate.admits(figure.value), False
     if math.isnan(figure.value):
         why = "results do not tell what they cost" if subject == "cost" else "nothing was measured"
-        return result(False, f"{subject} is not known: {why}")
-    holds = gate.admits(figure.value)
-    best = figure.high if gate.wants_more else figure.low
-    words = f"{subject} is {_number(figure.value)}"
-    if math.isnan(best):
-        return result(holds, words)
-    words += f" ({_number(figure.low)} to {_number(figure.high)})"
-    if strict or holds:
-        return result(holds, words)
-    if gate.admits(best):
-        return result(True, f"{words}, which chance may account for", inconclusive=True)
-    return result(False, f"{words}, and chance does not account for it")
+        reason = f"{subject} is not known: {why}"
+    else:
+        reason = f"{subject} is {_number(figure.value)}"
+    if not math.isnan(best):
+        reason += f" ({_number(figure.low)} to {_number(figure.high)})"
+        if not (strict or passed):
+            passed = inconclusive = gate.admits(best)
+            may = "which chance may account for"
+            reason += f", {may if passed else 'and chance does not account for it'}"
+    return GateResult(
+        gate=gate.text,
+        subject=subject,
+        value=figure.value,
+        low=figure.low,
+        high=figure.high,
+        passed=passed,
+        inconclusive=inconclusive,
+        reason=reason,
+    )
 
 
 def _number(value: float) -> str:

@@ -7,17 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from math import nan
 
-from greenroom.analysis.figures import (
-    USUAL,
-    ConventionMetrics,
-    ErrorConvention,
-    Estimate,
-    Latency,
-    Resampling,
-    RunMetrics,
-    TaskFigures,
-    TurnPoint,
-)
+from greenroom.analysis import figures
+from greenroom.analysis.figures import USUAL, Resampling
 from greenroom.analysis.tally import (
     SOLVED,
     EpisodeLike,
@@ -30,7 +21,7 @@ from greenroom.analysis.tally import (
     tokens_of,
 )
 
-CONVENTIONS: tuple[ErrorConvention, ...] = ("errors_excluded", "errors_as_failures")
+CONVENTIONS: tuple[figures.ErrorConvention, ...] = ("errors_excluded", "errors_as_failures")
 
 
 def measure_run(
@@ -40,7 +31,7 @@ def measure_run(
     num_trials: int,
     over: bool = True,
     how: Resampling = USUAL,
-) -> RunMetrics:
+) -> figures.RunMetrics:
     """Count and estimate everything of a run, whatever it lacks.
 
     Each (task, trial) counts once; further rows of the same are reported as duplicates. A task is
@@ -56,7 +47,7 @@ def measure_run(
     played = counted.played
     results = [one for one in played if reward_of(one) is not None]
     total_cost = cost_of(played)
-    return RunMetrics(
+    return figures.RunMetrics(
         confidence=how.confidence,
         planned=counted.planned,
         with_result=len(results),
@@ -82,11 +73,11 @@ def measure_run(
 
 def convention_metrics(
     counted: Tally,
-    convention: ErrorConvention,
+    convention: figures.ErrorConvention,
     *,
     over: bool = True,
     how: Resampling = USUAL,
-) -> ConventionMetrics:
+) -> figures.ConventionMetrics:
     """The figures under one convention for episodes without a result.
 
     pass^k is given up to the largest number of trials that any task has; tasks with fewer than k
@@ -102,7 +93,7 @@ def convention_metrics(
     episodes = sum(len(rewards) for rewards in by_task.values())
     successes = SuccessIntervals([success_counts(rewards) for rewards in by_task.values()], how)
     ks = range(1, max(1, successes.most_trials) + 1)
-    return ConventionMetrics(
+    return figures.ConventionMetrics(
         convention=convention,
         coverage=episodes / counted.planned if counted.planned else nan,
         tasks=sum(1 for rewards in by_task.values() if rewards),
@@ -119,19 +110,21 @@ def success_counts(rewards: Sequence[float]) -> tuple[int, int]:
     return len(rewards), sum(1 for reward in rewards if reward >= SOLVED)
 
 
-def turn_curve(results: Sequence[EpisodeLike]) -> list[TurnPoint]:
+def turn_curve(results: Sequence[EpisodeLike]) -> list[figures.TurnPoint]:
     """The share of episodes that were solved at, and by, each turn up to the longest episode's."""
     solved = Counter(row.turns for row in results if is_solved(row))
     first = min(1, min(solved, default=1))
     turns = range(first, max((row.turns for row in results), default=0) + 1)
     by_now = accumulate(solved[turn] for turn in turns)
     return [
-        TurnPoint(turn=turn, solved_at=solved[turn] / len(results), solved_by=done / len(results))
+        figures.TurnPoint(
+            turn=turn, solved_at=solved[turn] / len(results), solved_by=done / len(results)
+        )
         for turn, done in zip(turns, by_now, strict=True)
     ]
 
 
-def _steps_to_success(results: Sequence[EpisodeLike], how: Resampling) -> Estimate:
+def _steps_to_success(results: Sequence[EpisodeLike], how: Resampling) -> figures.Estimate:
     from greenroom.analysis.intervals import mean_count
 
     by_task: dict[int, list[int]] = {}
@@ -141,7 +134,7 @@ def _steps_to_success(results: Sequence[EpisodeLike], how: Resampling) -> Estima
     return mean_count(by_task, how)
 
 
-def _latency(played: Sequence[EpisodeLike], confidence: float) -> dict[str, Latency]:
+def _latency(played: Sequence[EpisodeLike], confidence: float) -> dict[str, figures.Latency]:
     """By turn, episode and purse; tasks are the units."""
     from greenroom.analysis.latency import add_model_seconds, latencies
 
@@ -154,10 +147,10 @@ def _latency(played: Sequence[EpisodeLike], confidence: float) -> dict[str, Late
     return latencies(spans, confidence)
 
 
-def _task_figures(counted: Tally, task_index: int) -> TaskFigures:
+def _task_figures(counted: Tally, task_index: int) -> figures.TaskFigures:
     trials: Mapping[int, EpisodeLike] = counted.rows[task_index]
     results = [row for row in trials.values() if reward_of(row) is not None]
-    return TaskFigures(
+    return figures.TaskFigures(
         task_index=task_index,
         trials=len(results),
         successes=sum(map(is_solved, results)),

@@ -15,9 +15,8 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from greenroom.analysis.comparison_figures import Difference, PairedFigure, PairedTrials
+from greenroom.analysis import figures
 from greenroom.analysis.distributions import half_binomial_cdf
-from greenroom.analysis.figures import NOTHING, USUAL, Estimate, Resampling
 from greenroom.analysis.intervals import TaskBootstrap, constant_bounds, student_interval
 from greenroom.analysis.power import Counts
 
@@ -29,8 +28,8 @@ LARGEST_LATTICE = 200_000
 
 
 def difference_of(
-    pairs: Sequence[tuple[Counts, Counts]], k: int, how: Resampling = USUAL
-) -> Difference:
+    pairs: Sequence[tuple[Counts, Counts]], k: int, how: figures.Resampling = figures.USUAL
+) -> figures.Difference:
     """How far pass^k of two runs lies apart over the tasks with at least k trials in both.
 
     A pair holds a task's counts in the baseline and in the run.
@@ -40,17 +39,17 @@ def difference_of(
     after = [_chance(second, k) for _, second in judged]
     apart = [high - low for low, high in zip(before, after, strict=True)]
     tasks, found = paired_figures(before, after, apart, how)
-    return Difference(**dict(found), k=k, tasks=tasks)
+    return figures.Difference(**dict(found), k=k, tasks=tasks)
 
 
 def paired_figures(
     before: Sequence[Fraction | float],
     after: Sequence[Fraction | float],
     apart: Sequence[Fraction],
-    how: Resampling = USUAL,
-) -> tuple[int, PairedFigure]:
+    how: figures.Resampling = figures.USUAL,
+) -> tuple[int, figures.PairedFigure]:
     """How many tasks or rows are paired, and what their values before and after come to."""
-    return len(apart), PairedFigure(
+    return len(apart), figures.PairedFigure(
         baseline=_mean(before),
         value=_mean(after),
         difference=difference_interval(apart, how),
@@ -58,7 +57,9 @@ def paired_figures(
     )
 
 
-def difference_interval(differences: Sequence[Fraction], how: Resampling = USUAL) -> Estimate:
+def difference_interval(
+    differences: Sequence[Fraction], how: figures.Resampling = figures.USUAL
+) -> figures.Estimate:
     """The mean difference over tasks with its interval, by the paired cluster bootstrap.
 
     The bootstrap's variance over tasks with Student's quantile: differences are symmetric enough
@@ -66,7 +67,7 @@ def difference_interval(differences: Sequence[Fraction], how: Resampling = USUAL
     difference there is nothing to resample, and the bounds are the exact ones.
     """
     if not differences:
-        return NOTHING
+        return figures.NOTHING
     value = float(sum(differences) / len(differences))
     if len(set(differences)) == 1:
         return constant_bounds(value, len(differences), how.confidence, least=-1.0)
@@ -121,14 +122,14 @@ def mcnemar_p_value(only_first: int, only_second: int) -> float:
     return min(1.0, 2 * half_binomial_cdf(min(only_first, only_second), pairs)) if pairs else 1.0
 
 
-def paired_trials(before: Successes, after: Successes) -> PairedTrials:
+def paired_trials(before: Successes, after: Successes) -> figures.PairedTrials:
     """Successes before and after, and McNemar's test of the pairs."""
     table = Counter(
         (before[index][trial], after[index][trial])
         for index in before.keys() & after.keys()
         for trial in before[index].keys() & after[index].keys()
     )
-    return PairedTrials(
+    return figures.PairedTrials(
         both=table[True, True],
         only_baseline=table[True, False],
         only_run=table[False, True],

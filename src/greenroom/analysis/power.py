@@ -121,11 +121,9 @@ class PowerAnalysis:
 
     def tasks_needed(self, difference: float, *, trials: float) -> int | None:
         """How many tasks like these find a difference; None if it is too small for any number."""
-
-        def found(tasks: int) -> bool:
-            return self.power_to_detect(difference, tasks=tasks, trials=trials) >= self.power
-
-        return _least(found)
+        return _least(
+            lambda tasks: self.power_to_detect(difference, tasks=tasks, trials=trials) >= self.power
+        )
 
 
 def _least(enough: Callable[[int], bool]) -> int | None:

@@ -6,10 +6,10 @@ rows are behind its figure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from greenroom.analysis.errors import diagnose
-from greenroom.analysis.figures import Estimate, Figures
+from greenroom.analysis.figures import Estimate, Immutable
 from greenroom.analysis.tally import is_solved
 from greenroom.errors import UnknownName
 from greenroom.store.records import EpisodeRecord
@@ -17,8 +17,11 @@ from greenroom.store.records import EpisodeRecord
 RUN_SLICES = ("tag", "kind", "tool")
 """What the slices of a run can be made by."""
 
+Groups = dict[str, dict[int, list[float]]]
+"""The values of each group, by task."""
 
-class Slice(Figures):
+
+class Slice(Immutable, frozen=True):
     """One group with its figure."""
 
     group: str
@@ -37,53 +40,41 @@ def slice_run(episodes: Iterable[EpisodeRecord], by: str) -> list[Slice]:
     """
     from greenroom.analysis.intervals import average_reward
 
-    results = [episode for episode in episodes if episode.reward is not None]
-    if by == "kind":
-        return _by_kind(results)
     if by not in RUN_SLICES:
         raise UnknownName("kind of slice", by, RUN_SLICES)
-    groups_of = _tags if by == "tag" else _tools
-    return [
-        Slice(
-            group=group,
-            n=len(by_task),
-            cells=sum(map(len, by_task.values())),
-            figure=average_reward(by_task),
-        )
-        for group, by_task in _grouped(results, groups_of).items()
-    ]
-
-
-def _by_kind(results: Sequence[EpisodeRecord]) -> list[Slice]:
-    from greenroom.analysis.intervals import average_reward
-
-    kinds = [(episode, diagnose(episode)) for episode in results]
-    found = dict.fromkeys(diagnosis.kind for _, diagnosis in kinds if diagnosis is not None)
+    results = [episode for episode in episodes if episode.reward is not None]
     slices: list[Slice] = []
-    for kind in found:
-        by_task: dict[int, list[float]] = {}
-        for episode, diagnosis in kinds:
-            share = float(diagnosis is not None and diagnosis.kind == kind)
-            by_task.setdefault(episode.task_index, []).append(share)
+    for group, by_task in (_by_kind(results) if by == "kind" else _grouped(results, by)).items():
+        # The figure of a kind is of all episodes, those without such a failure included.
+        members = [[one for one in row if one or by != "kind"] for row in by_task.values()]
         slices.append(
             Slice(
-                group=kind,
-                n=sum(1 for shares in by_task.values() if any(shares)),
-                cells=sum(int(sum(shares)) for shares in by_task.values()),
+                group=group,
+                n=sum(map(bool, members)),
+                cells=sum(map(len, members)),
                 figure=average_reward(by_task),
             )
         )
-    return sorted(slices, key=lambda one: -one.cells)
+    return sorted(slices, key=lambda one: -one.cells) if by == "kind" else slices
 
 
-def _grouped(
-    results: Iterable[EpisodeRecord], groups_of: Callable[[EpisodeRecord], Iterable[str]]
-) -> Mapping[str, dict[int, list[float]]]:
-    found: dict[str, dict[int, list[float]]] = {}
+def _by_kind(results: Sequence[EpisodeRecord]) -> Groups:
+    """For each kind of failure, whether each episode failed so."""
+    kinds = [(one.task_index, why.kind if (why := diagnose(one)) else None) for one in results]
+    found: Groups = {kind: {} for _, kind in kinds if kind is not None}
+    for kind, by_task in found.items():
+        for task_index, own in kinds:
+            by_task.setdefault(task_index, []).append(float(own == kind))
+    return found
+
+
+def _grouped(results: Iterable[EpisodeRecord], by: str) -> Groups:
+    """For each tag or tool, whether each of its episodes was solved."""
+    found: Groups = {}
     for episode in results:
-        solved = float(is_solved(episode))
-        for group in groups_of(episode):
-            found.setdefault(group, {}).setdefault(episode.task_index, []).append(solved)
+        for group in _tags(episode) if by == "tag" else _tools(episode):
+            by_task = found.setdefault(group, {})
+            by_task.setdefault(episode.task_index, []).append(float(is_solved(episode)))
     return dict(sorted(found.items()))
 
 

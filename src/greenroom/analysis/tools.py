@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from greenroom.analysis.figures import Figures
+from greenroom.analysis.figures import Immutable
 from greenroom.store.records import EpisodeRecord, StepRecord
 from greenroom.trajectories import RESPOND
 
 
-class ToolFigures(Figures):
+class ToolFigures(Immutable, frozen=True):
     """How one tool was used over all episodes."""
 
     name: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
-from greenroom.analysis.comparison_figures import PairedFigure, Sensitivity, Verdict
-from greenroom.analysis.figures import Estimate
+from greenroom.analysis.figures import Estimate, PairedFigure, RunComparison, Sensitivity, Verdict
 
 
 def verdict_of(apart: Estimate, p_adjusted: float, confidence: float) -> Verdict:
@@ -15,26 +14,17 @@ def verdict_of(apart: Estimate, p_adjusted: float, confidence: float) -> Verdict
     return "better" if apart.low > 0 else "worse" if apart.high < 0 else "no_difference_shown"
 
 
-def sentence_of(
-    label: str,
-    baseline: str,
-    verdict: Verdict,
-    first: PairedFigure,
-    p_value: float,
-    sensitivity: Sensitivity | None,
-    *,
-    confidence: float,
-    comparisons: int,
-) -> str:
+def sentence_of(one: RunComparison, confidence: float, comparisons: int) -> str:
     """Say which run is better and how sure that is; or why it cannot be told, and what it takes."""
+    label, baseline, sensitivity = one.label, one.baseline, one.sensitivity
     if sensitivity is None:
         return f"{label} and {baseline} have no task in common to be compared on."
     corrected = f", corrected for {comparisons} comparisons" if comparisons > 1 else ""
-    figures = difference_text("pass^1", first, p_value, confidence, corrected)
-    if verdict == "no_difference_shown" and sensitivity.tasks_needed is not None:
+    figures = difference_text("pass^1", one.differences[1], one.p_adjusted, confidence, corrected)
+    if one.verdict == "no_difference_shown" and sensitivity.tasks_needed is not None:
         return f"Too few trials to tell {label} from {baseline}: {figures}. {_needs(sensitivity)}"
-    said = verdict_sentence(label, baseline, verdict, figures)
-    return said if verdict != "no_difference_shown" else f"{said} {_reach(sensitivity)}"
+    said = verdict_sentence(label, baseline, one.verdict, figures)
+    return said if one.verdict != "no_difference_shown" else f"{said} {_reach(sensitivity)}"
 
 
 def verdict_sentence(label: str, baseline: str, verdict: Verdict, figures: str) -> str:

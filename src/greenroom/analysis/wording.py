@@ -6,11 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from greenroom.analysis.alignment import Write
-from greenroom.analysis.arguments import (
-    ABSENT,
-    ArgumentDifference,
-    target_of,
-)
+from greenroom.analysis.arguments import ABSENT, ArgumentDifference, target_of
 from greenroom.canonical import canonical_text
 
 LONGEST_SENTENCE = 159

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import anyio
 
 from greenroom.agents import Stage
-from greenroom.agents.replay import Replay, recorded_user
+from greenroom.agents.replay import RecordedEpisode, Replay, recorded_user
 from greenroom.domains.environment import Environment
 from greenroom.domains.tasks import RESPOND
 
 if TYPE_CHECKING:
-    from greenroom.agents.recordings import RecordedEpisode
     from greenroom.domains.domain import Domain
 
 
@@ -60,9 +59,9 @@ async def _replay(domain: Domain, recording: RecordedEpisode, split: str) -> Rep
     await environment.reset(recording.task_index)
     await Replay(recording).play(Stage(environment))
     differences = tuple(
-        ObservationDifference(number, then.action.name, then.observation, now.observation)
+        ObservationDifference(number, then.name, then.observation, now.observation)
         for number, (then, now) in enumerate(zip(recording.steps, environment.steps, strict=False))
-        if then.action.name != RESPOND
+        if then.name != RESPOND
         and then.observation is not None
         and then.observation != now.observation
     )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from greenroom.cli.config_options import takes
-from greenroom.cli.options import Json, JUnit
-from greenroom.cli.reporting import ReportOptions
+from greenroom.cli.options import Json, JUnit, Output
+from greenroom.cli.reporting import report_options
 from greenroom.cli.working import run_and_report
 from greenroom.evaluation.config import EvaluationConfig
 
@@ -25,6 +25,7 @@ app = typer.Typer()
 def evaluate(
     fields: dict[str, Any],
     junit: JUnit = None,
+    output: Output = None,
     name: Annotated[
         str | None,
         typer.Option("--name", help="A name for the evaluation; one is made up otherwise."),
@@ -39,11 +40,12 @@ def evaluate(
     from greenroom.evaluation import check_evaluation_config
     from greenroom.store import open_store
 
+    wanted = report_options(junit, output)
     parameters = fields.pop("parameters", [])
     config = check_evaluation_config(fields)
     store = open_store()
     evaluation, prepared = _started(store, config, name, parameters)
-    run_and_report(store, evaluation, prepared, ReportOptions(junit=junit), json=json)
+    run_and_report(store, evaluation, prepared, wanted, json=json)
 
 
 def _started(

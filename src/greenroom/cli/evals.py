@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from greenroom.cli.config_options import takes
-from greenroom.cli.options import Json, JUnit
+from greenroom.cli.options import Json, JUnit, Output
 from greenroom.cli.output import console, print_json
-from greenroom.cli.reporting import ReportOptions, deliver, list_jobs, report_commands
+from greenroom.cli.reporting import (
+    ReportOptions,
+    deliver,
+    list_jobs,
+    report_commands,
+    report_options,
+)
 from greenroom.cli.working import run_and_report
 from greenroom.errors import InputError
 from greenroom.evaluation.config import EvaluationConfig
@@ -83,7 +89,11 @@ def show(
 @app.command()
 @takes(EvaluationConfig, on_resume=True)
 def resume(
-    fields: dict[str, Any], evaluation: Evaluation, junit: JUnit = None, json: Json = False
+    fields: dict[str, Any],
+    evaluation: Evaluation,
+    junit: JUnit = None,
+    output: Output = None,
+    json: Json = False,
 ) -> None:
     """Go on with an evaluation that was interrupted: only calls without a result are made."""
     import anyio
@@ -91,9 +101,10 @@ def resume(
     from greenroom.evaluation import reopen_evaluation
     from greenroom.store import open_store
 
+    wanted = report_options(junit, output)
     store = open_store()
     record, context = anyio.run(lambda: reopen_evaluation(store, evaluation, fields))
-    run_and_report(store, record, context, ReportOptions(junit=junit), json=json)
+    run_and_report(store, record, context, wanted, json=json)
 
 
 def _test_set(evaluation: EvaluationRecord) -> str:
@@ -103,8 +114,8 @@ def _test_set(evaluation: EvaluationRecord) -> str:
 def _show_row(
     store: Store, evaluation: EvaluationRecord, row: int, repeat: int | None, *, json: bool
 ) -> None:
+    from greenroom.reports.console import print_result
     from greenroom.reports.report import EvaluatedRow
-    from greenroom.reports.result import print_result
 
     if row > evaluation.row_count:
         raise InputError(f"There is no row {row}: '{evaluation.name}' has {evaluation.row_count}.")

@@ -55,7 +55,7 @@ def _found(workflow: str, model: str | None) -> list[Found]:
 
     from greenroom.workflows.call.addresses import is_address
     from greenroom.workflows.call.discovery import Found, find_workflow
-    from greenroom.workflows.call.loading import load_workflows
+    from greenroom.workflows.call.opening import load_workflows
 
     if model is not None and not is_address(workflow):
         raise InputError(f"A model is named for an address, and '{workflow}' is none.")

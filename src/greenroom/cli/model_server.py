@@ -57,12 +57,12 @@ def model_server(
     from greenroom.domains.domain import load_domain
     from greenroom.model_server import (
         FAULTS,
-        TOKEN_VARIABLE,
         ServerSettings,
         parse_faults,
         parse_time_range,
         serve_until_stopped,
     )
+    from greenroom.util.hosts import TOKEN_VARIABLE
 
     config = check_config(fields)
     settings = ServerSettings(
@@ -73,6 +73,8 @@ def model_server(
         retry_after=parse_time_range(retry_after),
         hang=hang,
         token=os.environ.get(TOKEN_VARIABLE) or None,
+        host=host,
+        port=port,
     )
     task_split = config.task_split
     domain = load_domain(config.env, config.data, config.env_options)
@@ -87,7 +89,5 @@ def model_server(
             f"Counters: {server.address}/stats. Ctrl-C ends it."
         )
 
-    stats = serve_until_stopped(
-        domain, task_split, settings=settings, host=host, port=port, announce=announce
-    )
+    stats = serve_until_stopped(domain, task_split, settings, announce)
     typer.echo(f"Answered {stats.requests} requests, {stats.faults.total()} of them with a fault.")

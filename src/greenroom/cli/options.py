@@ -17,6 +17,16 @@ Run = Annotated[str, typer.Argument(help="The name or id of a run.", metavar="RU
 JUnit = Annotated[
     Path | None, typer.Option("--junit", help="Write the results as JUnit XML.", metavar="FILE")
 ]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Also write the report to a file; its ending says the form: .html, .md, .json, .csv, "
+        "...",
+        metavar="FILE",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace a pack that is there already.")]
 

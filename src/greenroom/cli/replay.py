@@ -25,7 +25,7 @@ def replay(
     json: Json = False,
 ) -> None:
     """Play recorded episodes again: exit status 1 if a reward is not the recorded one."""
-    from greenroom.agents.recordings import load_recordings
+    from greenroom.agents.replay import load_recordings
     from greenroom.analysis import pass_hat_ks
     from greenroom.benchmark.replay import ReplayedEpisode, replay_recordings
     from greenroom.domains.domain import load_domain

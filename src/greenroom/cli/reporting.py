@@ -60,6 +60,15 @@ class ReportOptions(Config):
     all: bool = Field(default=False, description="Show every section and every row.")
 
 
+def report_options(junit: Path | None, output: Path | None) -> ReportOptions:
+    """What a command that first does the work is asked for; a wrong file name is refused now."""
+    if output is not None:
+        from greenroom.reports.forms import form_of
+
+        form_of(output.suffix)
+    return ReportOptions(junit=junit, output=output)
+
+
 class Format(StrEnum):
     """The forms that a run or an evaluation can be exported in."""
 
@@ -159,7 +168,9 @@ def show(report: Report, outcome: ReportOptions, *, json: bool = False) -> None:
         print_report(report, console(), everything=outcome.all, max_failures=outcome.failures)
 
 
-def write(report: Report, output: Path | None, form: Format | None = None) -> None:
+def write(
+    report: Report, output: Path | None, form: Format | None = None, *, told_on_stderr: bool = False
+) -> None:
     """Write a report to a file, or print it."""
     from greenroom.reports.forms import form_of, render
 
@@ -168,7 +179,7 @@ def write(report: Report, output: Path | None, form: Format | None = None) -> No
     content = render(report, name)
     if output is not None:
         write_whole(output, content)
-        typer.echo(f"Wrote {output}")
+        typer.echo(f"Wrote {output}", err=told_on_stderr)
     elif isinstance(content, bytes):
         raise InputError(f"A {name} file cannot be printed: name one with -o FILE.")
     else:

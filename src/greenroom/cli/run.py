@@ -8,8 +8,8 @@ import typer
 
 from greenroom.benchmark.config import RunConfig
 from greenroom.cli.config_options import AgentCommand, takes
-from greenroom.cli.options import Json, JUnit, Run
-from greenroom.cli.reporting import ReportOptions, finish
+from greenroom.cli.options import Json, JUnit, Output, Run
+from greenroom.cli.reporting import finish, report_options
 from greenroom.cli.working import play_and_report
 
 app = typer.Typer()
@@ -26,6 +26,7 @@ def run(
         ),
     ] = "false",
     junit: JUnit = None,
+    output: Output = None,
     name: Annotated[
         str | None, typer.Option("--name", help="A name for the run; one is made up otherwise.")
     ] = None,
@@ -39,21 +40,29 @@ def run(
     from greenroom.models import clear_answers
     from greenroom.store import open_store
 
+    wanted = report_options(junit, output)
     config = check_config(fields)
     if clear_cache == "true":
         clear_answers()
     store = open_store()
     record, prepared = start_run(store, config, name=name)
-    finish(play_and_report(store, record, prepared, ReportOptions(junit=junit), json=json))
+    finish(play_and_report(store, record, prepared, wanted, json=json))
 
 
 @app.command()
 @takes(RunConfig, on_resume=True)
-def resume(fields: dict[str, Any], run: Run, junit: JUnit = None, json: Json = False) -> None:
+def resume(
+    fields: dict[str, Any],
+    run: Run,
+    junit: JUnit = None,
+    output: Output = None,
+    json: Json = False,
+) -> None:
     """Go on with a run that was interrupted: only what has no result yet is played."""
     from greenroom.benchmark import reopen_run
     from greenroom.store import open_store
 
+    wanted = report_options(junit, output)
     store = open_store()
     record, prepared = reopen_run(store, run, fields)
-    finish(play_and_report(store, record, prepared, ReportOptions(junit=junit), json=json))
+    finish(play_and_report(store, record, prepared, wanted, json=json))

@@ -84,15 +84,17 @@ def show(fields: dict[str, Any], run: Run, json: Json = False) -> None:
 
 
 def _looks(store: Store, run: RunRecord, interval: float) -> Iterator[tuple[int, str]]:
+    from greenroom.store import total_cost
+
     while True:
         # Asked before counting: what was finished in between is then counted too.
         playing = store.runs.find(run.id).status == "running"
         results = [s for s in store.runs.summaries(run.id) if s.reward is not None]
         solved = sum(summary.solved for summary in results)
-        costs = [summary.cost for summary in results if summary.cost is not None]
+        cost = total_cost(used for one in results for used in one.usage.values())
         note = f"pass^1 {solved / len(results):.2f}" if results else ""
-        if costs:
-            note += f", ${sum(costs):.2f}"
+        if cost is not None:
+            note += f", ${cost:.2f}"
         yield len(results), note
         if not playing:
             return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from greenroom.cli.reporting import ReportOptions, finish, reported, show
+from greenroom.cli.reporting import ReportOptions, finish, reported, show, write
 
 if TYPE_CHECKING:
     from greenroom.benchmark import RunContext
@@ -142,8 +142,10 @@ def _report(
     json: bool,
 ) -> Report:
     report = reported(store, job, outcome)
-    show(report, outcome, json=json)
+    show(report, outcome.model_copy(update={"output": None}), json=json)
     if not json:
         page = f"greenroom {group} report {job.name} -o report.html"
         typer.echo("\n".join([*hints, f"Stored as '{job.name}'. As a page: {page}"]))
+    if outcome.output is not None:
+        write(report, outcome.output, told_on_stderr=json)
     return report

@@ -19,7 +19,7 @@ from greenroom.errors import EpisodeOver, InputError, redacted
 from greenroom.integrations.tau_bench_stage import UpstreamEnv, UpstreamStage
 from greenroom.models import BudgetExhausted
 from greenroom.models.purses import Ledger
-from greenroom.reports.tau_bench_reader import OwnInfo
+from greenroom.reports.tau_bench import OwnInfo
 from greenroom.store import NO_RESULT, Outcome, outcome_of
 from greenroom.trajectories import write_conversation
 from greenroom.trials import cell_seed

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from greenroom.model_server.faults import FAULTS, TimeRange, parse_faults, parse_time_range
 from greenroom.model_server.serve import (
-    LOOPBACK,
-    TOKEN_VARIABLE,
     RunningServer,
     running_server,
     scripted_server,
@@ -16,8 +14,6 @@ from greenroom.model_server.server import FAULT_HEADER, ServerSettings, Stats
 __all__ = [
     "FAULTS",
     "FAULT_HEADER",
-    "LOOPBACK",
-    "TOKEN_VARIABLE",
     "RunningServer",
     "ServerSettings",
     "Stats",

@@ -12,19 +12,20 @@ from typing import Any, Literal, cast
 import orjson
 
 from greenroom.domains.tasks import RESPOND, Action
-from greenroom.model_server.plans import ActionKey, action_key
-from greenroom.model_server.requests import ChatMessage, ChatRequest, text_of
+from greenroom.messages import text_of
+from greenroom.model_server.planned_actions import ActionKey, action_key
+from greenroom.model_server.requests import ChatRequest
 from greenroom.model_server.schemas import (
     DEEPEST_ACTION,
     ActionPlace,
     action_places,
     minimal_instance,
 )
+from greenroom.models.types import ChatMessage
+from greenroom.util.json_values import as_dict, as_list
 
 Protocol = Literal["tools", "text", "structured", "talk"]
 """How an agent acts; "talk" is for requests that offer no way to act."""
-
-ActionFault = Literal["wrong-tool", "bad-arguments"]
 
 _ACTION = "Action:"
 _THOUGHT = "Thought:"
@@ -90,11 +91,10 @@ def actions_done(messages: list[ChatMessage]) -> Iterator[ActionKey]:
     for message in messages:
         if message["role"] != "assistant":
             continue
-        calls: Any = message.get("tool_calls")
-        if isinstance(calls, list) and calls:
-            yield from _called(cast("list[Any]", calls))
+        if calls := as_list(message.get("tool_calls")):
+            yield from _called(calls)
         else:
-            yield _written(text_of(message))
+            yield _written(text_of(message.get("content")))
 
 
 def _called(calls: list[Any]) -> Iterator[ActionKey]:
@@ -122,7 +122,7 @@ def _named(value: dict[str, Any]) -> dict[str, Any]:
     for _ in range(DEEPEST_ACTION):
         if "name" in value:
             break
-        inner = [_members(item) for item in value.values() if isinstance(item, dict)]
+        inner = [as_dict(item) for item in value.values() if isinstance(item, dict)]
         value = inner[0] if inner else value
     return value
 
@@ -136,9 +136,9 @@ def _arguments(value: Any) -> dict[str, Any]:
 
 
 def write_action(
-    action: Action, request: ChatRequest, protocol: Protocol, fault: ActionFault | None = None
+    action: Action, request: ChatRequest, protocol: Protocol, fault: str | None = None
 ) -> Reply:
-    """Write an action as a reply; a fault spoils its tool's name or its arguments."""
+    """Write an action as a reply; two faults spoil its tool's name or its arguments."""
     said = action.kwargs.get("content") if action.name == RESPOND else None
     if said is not None and (protocol == "talk" or (protocol == "tools" and not _speaks(request))):
         return Reply(said)
@@ -165,15 +165,10 @@ def _structured(action: str, name: str, arguments: str, schema: dict[str, Any]) 
     value: dict[str, Any] = minimal_instance(place.schema, schema)
     value |= {"name": name, "arguments": arguments if as_text else _PLACEHOLDER}
     for key, outer in reversed(place.around):
-        value = {**_members(minimal_instance(outer, schema)), key: value}
+        value = {**as_dict(minimal_instance(outer, schema)), key: value}
     return orjson.dumps(value).decode().replace(f'"{_PLACEHOLDER}"', arguments)
-
-
-def _members(value: Any) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _speaks(request: ChatRequest) -> bool:
     """Whether `respond` is one of the tools."""
-    functions: list[Any] = [tool.get("function") for tool in request.tools]
-    return any(function and function.get("name") == RESPOND for function in functions)
+    return any(as_dict(tool.get("function")).get("name") == RESPOND for tool in request.tools)

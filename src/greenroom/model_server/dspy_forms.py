@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import orjson
 
 from greenroom.model_server.requests import ChatRequest
+from greenroom.util.json_values import as_dict
 
 REASONING: Final = "reasoning"
 """The field that dspy adds for a chain of thought."""
@@ -53,7 +54,7 @@ class Form:
         chosen = {name: values[name] for name in self.wanted if name in values}
         if self.as_json:
             return orjson.dumps(chosen).decode()
-        parts = [f"[[ ## {name} ## ]]\n{_text(value)}" for name, value in chosen.items()]
+        parts = [f"[[ ## {name} ## ]]\n{plain_text(value)}" for name, value in chosen.items()]
         return "\n\n".join([*parts, "[[ ## completed ## ]]"])
 
 
@@ -82,10 +83,9 @@ def read_form(request: ChatRequest) -> Form | None:
 def json_object(text: str) -> dict[str, Any]:
     """The JSON object in a text; empty if the text is something else."""
     try:
-        value = orjson.loads(text)
+        return as_dict(orjson.loads(text))
     except orjson.JSONDecodeError:
         return {}
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _sections(body: str) -> dict[str, str]:
@@ -96,5 +96,6 @@ def _sections(body: str) -> dict[str, str]:
     return sections
 
 
-def _text(value: Any) -> str:
+def plain_text(value: Any) -> str:
+    """A text as it is, another value as JSON."""
     return value if isinstance(value, str) else orjson.dumps(value).decode()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import orjson
 
 from greenroom.domains.tasks import Action
-from greenroom.model_server.dspy_forms import Field
+from greenroom.model_server.dspy_forms import Field, plain_text
+from greenroom.util.json_values import as_list
 
 UNKNOWN_COMMAND: Final = "water_the_plants <when>now</when>"
 """A command that no workflow has."""
@@ -23,7 +24,7 @@ def exact_command(action: Action) -> str:
     >>> exact_command(Action("light", {"lamps": ["hall"], "colour": "red"}))
     'light <lamps>["hall"]</lamps> <colour>red</colour>'
     """
-    values = [f"<{name}>{_plain(value)}</{name}>" for name, value in action.kwargs.items()]
+    values = [f"<{name}>{plain_text(value)}</{name}>" for name, value in action.kwargs.items()]
     return " ".join([action.name, *values])
 
 
@@ -71,14 +72,10 @@ def _typed(text: str, kind: str) -> Any:
         return fallback
 
 
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
-
-
 def _listed(value: Any) -> str:
-    items = cast("list[Any]", value) if isinstance(value, list) else []
+    items = as_list(value)
     plain = bool(items) and all(isinstance(item, str) for item in items)
-    return ", ".join(items) if plain else _plain(value)
+    return ", ".join(items) if plain else plain_text(value)
 
 
 def _words(name: str) -> str:

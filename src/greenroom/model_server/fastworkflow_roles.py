@@ -21,15 +21,15 @@ from greenroom.model_server.fastworkflow_commands import (
     loose_command,
     parameter_value,
 )
-from greenroom.model_server.fastworkflow_progress import (
+from greenroom.model_server.fastworkflow_state import (
     ASK,
     EXECUTE,
-    Progress,
+    AgentState,
     all_given,
-    read_progress,
+    read_state,
     summary_of,
 )
-from greenroom.model_server.plans import Plans, TaskFinder, habits_of
+from greenroom.model_server.planned_actions import PlannedActions, TaskFinder, habits_of
 from greenroom.model_server.requests import BadRequest, ChatRequest
 
 FormRole = Literal["planner", "agent", "answer", "summary", "clarification", "parameters"]
@@ -57,10 +57,10 @@ _ROLE_BY_FIELD: dict[str, FormRole] = {
 class FastWorkflowRoles:
     """Plays every model that FastWorkflow asks about the tasks of a split."""
 
-    def __init__(self, domain: Domain, tasks: TaskFinder, plans: Plans) -> None:
+    def __init__(self, domain: Domain, tasks: TaskFinder, planned: PlannedActions) -> None:
         self._domain = domain
         self._tasks = tasks
-        self._plans = plans
+        self._planned = planned
         self._garbled: set[bytes] = set()
 
     async def reply(self, request: ChatRequest) -> tuple[FormRole, str] | None:
@@ -80,19 +80,19 @@ class FastWorkflowRoles:
             return _parameters(form)
         if role == "summary":
             return self._summary(form)
-        progress = await self._progress(form, request)
+        state = await self._state(form, request)
         match role:
             case "agent":
-                return self._act(progress, form, request)
+                return self._act(state, form, request)
             case "planner":
-                return _plan(progress)
+                return _plan(state)
             case "clarification":
-                return _clarification(progress, form)
+                return _clarification(state, form)
             case "answer":
-                words = progress.words or UNFINISHED
+                words = state.words or UNFINISHED
                 return {name: words for name in form.wanted if name != REASONING}
 
-    async def _progress(self, form: Form, request: ChatRequest) -> Progress:
+    async def _state(self, form: Form, request: ChatRequest) -> AgentState:
         given = all_given(form)
         task_index = self._tasks.find_in("\n".join(given.values()))
         if task_index is None:
@@ -101,31 +101,31 @@ class FastWorkflowRoles:
                 "summaries of earlier turns have to contain a task's instruction.",
                 code="unknown_task",
             )
-        plan = await self._plans.plan(request.model, task_index, request.seed or 0)
-        return read_progress(form, given, plan.actions)
+        planned = await self._planned.of(request.model, task_index, request.seed or 0)
+        return read_state(form, given, planned.actions)
 
-    def _act(self, progress: Progress, form: Form, request: ChatRequest) -> dict[str, Any] | None:
+    def _act(self, state: AgentState, form: Form, request: ChatRequest) -> dict[str, Any] | None:
         habits = habits_of(request.model)
-        tool, arguments = self._next_tool(progress, habits)
-        if "garbled" in habits and self._is_time(progress, tool) and self._garbles(form, request):
+        tool, arguments = self._next_tool(state, habits)
+        if "garbled" in habits and self._is_time(state, tool) and self._garbles(form, request):
             return None
         return {"next_thought": _THOUGHT, "next_tool_name": tool, "next_tool_args": arguments}
 
     def _next_tool(
-        self, progress: Progress, habits: frozenset[str]
+        self, state: AgentState, habits: frozenset[str]
     ) -> tuple[str, Mapping[str, Any]]:
-        action = progress.next
-        if not progress.by_command:
+        action = state.next
+        if not state.by_command:
             return (action.name, action.kwargs) if action else _FINISH
-        if "unknown" in habits and not progress.has_given(UNKNOWN_COMMAND):
+        if "unknown" in habits and not state.has_given(UNKNOWN_COMMAND):
             return EXECUTE, {"command": UNKNOWN_COMMAND}
-        if "ask" in habits and not progress.has_asked and (not action or self._changes(action)):
+        if "ask" in habits and not state.has_asked and (not action or self._changes(action)):
             step = action.name.replace("_", " ") if action else "tell you what I found"
             return ASK, {"clarification_request": f"I am about to {step}. Shall I go ahead?"}
         if action:
-            return EXECUTE, {"command": _command(progress, action, habits)}
+            return EXECUTE, {"command": _command(state, action, habits)}
         # An agent that has a command for none of its actions would finish without an answer.
-        return _FINISH if any(map(progress.can_do, progress.actions)) else _LIST_COMMANDS
+        return _FINISH if any(map(state.can_do, state.actions)) else _LIST_COMMANDS
 
     def _changes(self, action: Action) -> bool:
         tool = self._domain.tools.get(action.name)
@@ -140,13 +140,13 @@ class FastWorkflowRoles:
         answer = given.get("final_agent_response", "")
         return {"conversation_summary": summary_of(said, given.get("workflow_actions", ""), answer)}
 
-    def _is_time(self, progress: Progress, tool: str) -> bool:
+    def _is_time(self, state: AgentState, tool: str) -> bool:
         """Whether the first change was just made, or the turn ends without one to make."""
-        changes = [action for action in progress.actions if self._changes(action)]
+        changes = [action for action in state.actions if self._changes(action)]
         if not changes:
-            return tool == _FINISH[0] and not progress.earlier_turns
-        last = progress.uses[-1].command if progress.uses else ""
-        still_left = sum(map(self._changes, progress.left))
+            return tool == _FINISH[0] and not state.earlier_turns
+        last = state.uses[-1].command if state.uses else ""
+        still_left = sum(map(self._changes, state.left))
         is_change = last in (exact_command(changes[0]), loose_command(changes[0]))
         return is_change and still_left == len(changes) - 1
 
@@ -178,43 +178,40 @@ def _role(form: Form) -> FormRole | None:
     return "answer" if "trajectory" in form.inputs else None
 
 
-def _plan(progress: Progress) -> dict[str, str]:
+def _plan(state: AgentState) -> dict[str, str]:
     """The names of the remaining commands; the request is never split into subtasks."""
-    steps = [action.name for action in progress.left if action.name != RESPOND]
+    steps = [action.name for action in state.left if action.name != RESPOND]
     numbered = [f"{number}. {step}" for number, step in enumerate([*steps, "answer"], start=1)]
-    done = len(progress.actions) - len(progress.left)
-    whats_done = f"{done} of {len(progress.actions)} steps."
+    done = len(state.actions) - len(state.left)
+    whats_done = f"{done} of {len(state.actions)} steps."
     return {"next_steps": "\n".join(numbered), "whats_done": whats_done, "subtasks": ""}
 
 
-def _command(progress: Progress, action: Action, habits: frozenset[str]) -> str:
-    with_values = [one for one in progress.actions if one.kwargs and progress.can_do(one)]
+def _command(state: AgentState, action: Action, habits: frozenset[str]) -> str:
+    with_values = [one for one in state.actions if one.kwargs and state.can_do(one)]
     incomplete, loose = incomplete_command(action), loose_command(action)
-    if "missing" in habits and action is with_values[0] and not progress.has_given(incomplete):
+    if "missing" in habits and action is with_values[0] and not state.has_given(incomplete):
         return incomplete
-    if "loose" in habits and not progress.has_given(loose):
+    if "loose" in habits and not state.has_given(loose):
         return loose
     return exact_command(action)
 
 
-def _clarification(progress: Progress, form: Form) -> dict[str, str]:
+def _clarification(state: AgentState, form: Form) -> dict[str, str]:
     """The intended command if it is among those offered; otherwise a question for the user.
 
     FastWorkflow takes any text in `needs_human` for a yes, even "False".
     """
     original, offered = form.given.get("original_command"), form.given.get("error_message", "")
-    for action in progress.actions:
-        if original == loose_command(action) and action.name in offered:
-            clarified = exact_command(action)
-            return _clarified(clarified, needs_human="", question="")
-    return _clarified("", needs_human="True", question="What would you like me to do?")
-
-
-def _clarified(command: str, *, needs_human: str, question: str) -> dict[str, str]:
+    meant = [
+        exact_command(action)
+        for action in state.actions
+        if original == loose_command(action) and action.name in offered
+    ]
     return {
-        "clarified_command": command,
-        "needs_human": needs_human,
-        "clarification_question": question,
+        "clarified_command": meant[0] if meant else "",
+        "needs_human": "" if meant else "True",
+        "clarification_question": "" if meant else "What would you like me to do?",
     }
 
 

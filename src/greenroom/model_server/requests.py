@@ -10,8 +10,9 @@ import orjson
 from jsonschema import Draft202012Validator, SchemaError
 
 from greenroom.errors import GreenroomError
-
-ChatMessage = dict[str, Any]
+from greenroom.messages import text_of
+from greenroom.models.types import ChatMessage
+from greenroom.util.json_values import as_dict, as_list
 
 
 class BadRequest(GreenroomError):
@@ -44,27 +45,11 @@ class ChatRequest:
     @property
     def system(self) -> str:
         """The text of the system messages."""
-        texts = [text_of(m) for m in self.messages if m["role"] in ("system", "developer")]
-        return "\n".join(texts)
+        return "\n".join(self.said_by("system", "developer"))
 
-    def said_by(self, role: str) -> list[str]:
-        """The text of every message of a role, in order."""
-        return [text_of(message) for message in self.messages if message["role"] == role]
-
-
-def text_of(message: ChatMessage) -> str:
-    """The text of a message: its content, or its text parts joined."""
-    content: Any = message.get("content")
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    parts = cast("list[Any]", content)
-    return "".join(part["text"] for part in parts if _is_text(part))
-
-
-def _is_text(part: Any) -> bool:
-    return isinstance(part, dict) and isinstance(cast("ChatMessage", part).get("text"), str)
+    def said_by(self, *roles: str) -> list[str]:
+        """The text of every message of these roles, in order."""
+        return [text_of(one.get("content")) for one in self.messages if one["role"] in roles]
 
 
 def read_request(body: bytes) -> ChatRequest:
@@ -76,7 +61,6 @@ def read_request(body: bytes) -> ChatRequest:
     if not isinstance(value, dict):
         raise BadRequest("The request should be a JSON object.")
     given = cast("dict[str, Any]", value)
-    options = given.get("stream_options")
     messages, tools = _messages(given.get("messages")), _tools(given)
     return ChatRequest(
         model=_model(given.get("model")),
@@ -84,8 +68,7 @@ def read_request(body: bytes) -> ChatRequest:
         tools=tools,
         schema=_schema(given.get("response_format")),
         stream=given.get("stream") is True,
-        include_usage=isinstance(options, dict)
-        and cast("dict[str, Any]", options).get("include_usage") is True,
+        include_usage=as_dict(given.get("stream_options")).get("include_usage") is True,
         seed=_count(given, "seed"),
         max_tokens=_count(given, "max_completion_tokens") or _count(given, "max_tokens"),
         stop=_stop(given.get("stop")),
@@ -107,34 +90,28 @@ def _model(value: Any) -> str:
 
 
 def _messages(value: Any) -> list[ChatMessage]:
-    messages = cast("list[Any]", value) if isinstance(value, list) else []
+    messages = as_list(value)
     if not messages:
         raise BadRequest("'messages' should be a list of at least one message.")
     for place, message in enumerate(messages):
-        if not isinstance(message, dict) or not isinstance(
-            cast("dict[str, Any]", message).get("role"), str
-        ):
+        if not isinstance(as_dict(message).get("role"), str):
             raise BadRequest(f"messages[{place}] should be an object with a role.")
     return messages
 
 
 def _tools(given: dict[str, Any]) -> list[dict[str, Any]]:
-    tools = given.get("tools")
-    if not isinstance(tools, list) or given.get("tool_choice") == "none":
+    if given.get("tool_choice") == "none":
         return []
-    return [tool for tool in cast("list[Any]", tools) if isinstance(tool, dict)]
+    return [tool for tool in as_list(given.get("tools")) if isinstance(tool, dict)]
 
 
 def _schema(value: Any) -> dict[str, Any] | None:
-    if not isinstance(value, dict):
-        return None
-    wanted = cast("dict[str, Any]", value)
+    wanted = as_dict(value)
     if wanted.get("type") == "json_object":
         return {}
     if wanted.get("type") != "json_schema":
         return None
-    named: Any = wanted.get("json_schema")
-    schema: Any = cast("dict[str, Any]", named).get("schema") if isinstance(named, dict) else None
+    schema: Any = as_dict(wanted.get("json_schema")).get("schema")
     if not isinstance(schema, dict):
         raise BadRequest("response_format has the type json_schema but no schema.")
     problem = _schema_problem(_json(schema))
@@ -164,5 +141,5 @@ def _count(given: dict[str, Any], name: str) -> int | None:
 
 
 def _stop(value: Any) -> tuple[str, ...]:
-    stops = cast("list[Any]", value) if isinstance(value, list) else [value]
+    stops = as_list(value) or [value]
     return tuple(stop for stop in stops if isinstance(stop, str) and stop)

@@ -23,7 +23,7 @@ class ChatResponse:
     def __init__(
         self, number: int, request: ChatRequest, reply: Reply, *, choices: bool = True
     ) -> None:
-        self._head = {
+        self._head: dict[str, Any] = {
             "id": f"chatcmpl-{number:012d}",
             "created": int(time.time()),
             "model": request.model,
@@ -66,12 +66,8 @@ class ChatResponse:
         if self._choices:
             for delta in self._deltas():
                 yield self._event([{"index": 0, "delta": delta, "finish_reason": None}])
-            last: dict[str, Any] = {
-                "index": 0,
-                "delta": {},
-                "finish_reason": self._reply.finish_reason,
-            }
-            yield self._event([last])
+            reason = self._reply.finish_reason
+            yield self._event([{"index": 0, "delta": {}, "finish_reason": reason}])
         else:
             yield self._event([])
         if self._request.include_usage:
@@ -79,11 +75,7 @@ class ChatResponse:
         yield END
 
     def _event(self, choices: list[Any], usage: dict[str, Any] | None = None) -> bytes:
-        chunk: dict[str, Any] = {
-            **self._head,
-            "object": "chat.completion.chunk",
-            "choices": choices,
-        }
+        chunk = {**self._head, "object": "chat.completion.chunk", "choices": choices}
         if self._request.include_usage:
             chunk["usage"] = usage
         return b"data: " + orjson.dumps(chunk) + b"\n\n"

@@ -12,18 +12,17 @@ import orjson
 from greenroom.domains.domain import Domain
 from greenroom.domains.tasks import RESPOND, STOP, Task
 from greenroom.model_server.actions import (
-    ActionFault,
     Reply,
     actions_done,
     protocol_of,
     write_action,
 )
 from greenroom.model_server.fastworkflow_roles import FastWorkflowRoles, FormRole
-from greenroom.model_server.plans import GO_AHEAD, Plans, TaskFinder
+from greenroom.model_server.planned_actions import GO_AHEAD, PlannedActions, TaskFinder
 from greenroom.model_server.requests import BadRequest, ChatRequest
 from greenroom.model_server.schemas import action_places, minimal_instance
 
-Role = Literal["agent", "user", "judge"] | FormRole
+ScriptRole = Literal["agent", "user", "judge"] | FormRole
 
 MODELS: Final = ("oracle", "synthetic", "synthetic-0.5", "user", "judge")
 """The model names to list; any other name plays the oracle."""
@@ -53,8 +52,9 @@ _REMEMBERED = 10_000
 class RoleReply:
     """The next reply of a role."""
 
-    role: Role
-    write: Callable[[ActionFault | None], Reply]
+    role: ScriptRole
+    write: Callable[[str | None], Reply]
+    """Writes the reply, with a fault of the action if it is one."""
     is_action: bool = False
     """The reply is written as an action, so `wrong-tool` and `bad-arguments` apply."""
 
@@ -64,8 +64,8 @@ class RoleRouter:
 
     def __init__(self, domain: Domain, split: str, seed: int) -> None:
         self._tasks = TaskFinder(domain, split)
-        self._plans = Plans(domain, split, seed)
-        self._fastworkflow = FastWorkflowRoles(domain, self._tasks, self._plans)
+        self._planned = PlannedActions(domain, split, seed)
+        self._fastworkflow = FastWorkflowRoles(domain, self._tasks, self._planned)
         self._by_prompt: dict[str, int | None] = {}
 
     async def route(self, request: ChatRequest) -> RoleReply:
@@ -106,8 +106,8 @@ class RoleRouter:
         return _text_reply("user", _user_message(task, request))
 
     async def _agent(self, request: ChatRequest, task_index: int) -> RoleReply:
-        plan = await self._plans.plan(request.model, task_index, request.seed or 0)
-        action = plan.next_action(actions_done(request.messages))
+        planned = await self._planned.of(request.model, task_index, request.seed or 0)
+        action = planned.next_action(actions_done(request.messages))
         protocol = protocol_of(request)
         is_action = protocol in ("text", "structured") or (
             protocol == "tools" and action.name != RESPOND
@@ -117,11 +117,8 @@ class RoleRouter:
         )
 
     def _agents_task(self, request: ChatRequest) -> int | None:
-        for text in request.said_by("user"):
-            task_index = self._tasks.match(text)
-            if task_index is not None:
-                return task_index
-        return None
+        found = map(self._tasks.match, request.said_by("user"))
+        return next((task_index for task_index in found if task_index is not None), None)
 
     def _users_task(self, prompt: str) -> int | None:
         if prompt not in self._by_prompt:
@@ -131,7 +128,7 @@ class RoleRouter:
         return self._by_prompt[prompt]
 
 
-def _text_reply(role: Role, text: str) -> RoleReply:
+def _text_reply(role: ScriptRole, text: str) -> RoleReply:
     return RoleReply(role, lambda _: Reply(text))
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
+from greenroom.util.json_values import as_dict
+
 Schema = dict[str, Any]
 
 DEEPEST_ACTION: Final = 3
@@ -46,8 +48,7 @@ class ActionPlace:
         return wanted.get("const", name) == name and name in wanted.get("enum", [name])
 
     def _property(self, name: str) -> Schema:
-        found: Any = self.schema["properties"].get(name)
-        return cast("Schema", found) if isinstance(found, dict) else {}
+        return as_dict(self.schema["properties"].get(name))
 
 
 def action_places(schema: Schema) -> Iterator[ActionPlace]:
@@ -134,5 +135,5 @@ def _resolved(schema: Any, root: Schema) -> Schema:
         schema = root
         for part in reference.split("/")[1:]:
             key = part.replace("~1", "/").replace("~0", "~")
-            schema = cast("Schema", schema).get(key) if isinstance(schema, dict) else None
+            schema = as_dict(schema).get(key)
     return {}

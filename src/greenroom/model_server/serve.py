@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import threading
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
+from anyio.from_thread import start_blocking_portal
 
 from greenroom.domains.domain import Domain
 from greenroom.domains.packs import DEFAULT_SPLIT
 from greenroom.errors import InputError
 from greenroom.model_server.server import ScriptedModels, ServerSettings, Stats
-from greenroom.util.hosts import LOOPBACK, TOKEN_VARIABLE, address_of, check_host
+from greenroom.util.hosts import address_of, check_host
 
 _LARGEST_REQUEST = 64 << 20
 _SHUTDOWN_SECONDS = 0.2
@@ -43,15 +43,11 @@ class RunningServer:
 
 @asynccontextmanager
 async def scripted_server(
-    domain: Domain,
-    split: str = DEFAULT_SPLIT,
-    *,
-    settings: ServerSettings | None = None,
-    host: str = LOOPBACK,
-    port: int = 0,
+    domain: Domain, split: str = DEFAULT_SPLIT, *, settings: ServerSettings | None = None
 ) -> AsyncGenerator[RunningServer]:
-    """Serve a domain's tasks while the block runs; port 0 takes any free port."""
+    """Serve a domain's tasks while the block runs."""
     settings = settings or ServerSettings()
+    host, port = settings.host, settings.port
     check_host(host, settings.token)
     models = ScriptedModels(domain, split, settings)
     loop = asyncio.get_running_loop()
@@ -81,57 +77,18 @@ async def scripted_server(
 
 @contextmanager
 def running_server(
-    domain: Domain,
-    split: str = DEFAULT_SPLIT,
-    *,
-    settings: ServerSettings | None = None,
-    host: str = LOOPBACK,
-    port: int = 0,
+    domain: Domain, split: str = DEFAULT_SPLIT, *, settings: ServerSettings | None = None
 ) -> Generator[RunningServer]:
     """Like `scripted_server`, for synchronous code: the server runs in its own thread."""
-    started = threading.Event()
-    outcome: list[RunningServer | BaseException] = []
-    ending: list[Callable[[], object]] = []
-
-    async def serve() -> None:
-        end, loop = asyncio.Event(), asyncio.get_running_loop()
-        async with scripted_server(
-            domain, split, settings=settings, host=host, port=port
-        ) as server:
-            ending.append(lambda: loop.call_soon_threadsafe(end.set))
-            outcome.append(server)
-            started.set()
-            await end.wait()
-
-    def run() -> None:
-        try:
-            asyncio.run(serve())
-        except BaseException as error:  # raised again in the calling thread
-            outcome.append(error)
-        finally:
-            started.set()
-
-    thread = threading.Thread(target=run, name="scripted-model-server", daemon=True)
-    thread.start()
-    started.wait()
-    server = outcome[0]
-    if isinstance(server, BaseException):
-        thread.join()
-        raise server
-    try:
+    serving = scripted_server(domain, split, settings=settings)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(serving) as server:
         yield server
-    finally:
-        ending[0]()
-        thread.join()
 
 
 def serve_until_stopped(
     domain: Domain,
-    split: str = DEFAULT_SPLIT,
-    *,
+    split: str,
     settings: ServerSettings,
-    host: str,
-    port: int,
     announce: Callable[[RunningServer], object],
 ) -> Stats:
     """Serve until Ctrl-C or SIGTERM; return the counters."""
@@ -141,21 +98,9 @@ def serve_until_stopped(
         for number in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError):  # not on Windows, where Ctrl-C raises instead
                 loop.add_signal_handler(number, end.set)
-        async with scripted_server(
-            domain, split, settings=settings, host=host, port=port
-        ) as server:
+        async with scripted_server(domain, split, settings=settings) as server:
             announce(server)
             await end.wait()
             return server.stats
 
     return asyncio.run(serve())
-
-
-__all__ = [
-    "LOOPBACK",
-    "TOKEN_VARIABLE",
-    "RunningServer",
-    "running_server",
-    "scripted_server",
-    "serve_until_stopped",
-]

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import orjson
 from aiohttp import web
 
 from greenroom.domains.domain import Domain
 from greenroom.errors import InputError
-from greenroom.model_server.actions import ActionFault, Reply
+from greenroom.model_server.actions import Reply
 from greenroom.model_server.faults import (
     ACTION_FAULTS,
     FAULTS,
@@ -26,10 +26,12 @@ from greenroom.model_server.faults import (
 from greenroom.model_server.requests import BadRequest, ChatRequest, read_request
 from greenroom.model_server.responses import ChatResponse, error_body
 from greenroom.model_server.roles import MODELS, RoleReply, RoleRouter
+from greenroom.util.hosts import LOOPBACK
 
 FAULT_HEADER = "x-greenroom-fault"
 """The header that names an injected fault."""
 
+_COMPLETIONS = "/v1/chat/completions"
 _JSON = "application/json"
 
 
@@ -49,6 +51,9 @@ class ServerSettings:
     """Seconds until a request that times out is closed."""
     token: str | None = field(default=None, repr=False)
     """The bearer token that requests need, if set."""
+    host: str = LOOPBACK
+    port: int = 0
+    """0 takes any free port."""
 
     def __post_init__(self) -> None:
         check_faults(self.faults)
@@ -87,43 +92,33 @@ class ScriptedModels:
         self._router = RoleRouter(domain, split, settings.seed)
         self._sampler = RequestSampler(settings.seed)
         self._draws = settings.fault_rate > 0 or settings.latency.most > 0
-        self._routes: dict[str, tuple[str, Callable[[web.BaseRequest], Awaitable[Any]]]] = {
-            "/v1/chat/completions": ("POST", self._complete),
-            "/v1/models": ("GET", self._models),
-            "/stats": ("GET", self._stats),
-            "/health": ("GET", self._health),
+        self._documents: dict[str, Callable[[], dict[str, Any]]] = {
+            "/v1/models": _model_list,
+            "/stats": self.stats.to_json,
+            "/health": lambda: {"status": "ok"},
         }
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request."""
-        method, answer = self._routes.get(request.path, ("", None))
-        if answer is None:
-            return _error(404, f"There is nothing at {request.path}.", "not_found")
+        path = request.path
+        document = self._documents.get(path)
+        if document is None and path != _COMPLETIONS:
+            return _error(404, f"There is nothing at {path}.", "not_found")
+        method = "POST" if document is None else "GET"
         if request.method != method:
-            response = _error(405, f"{request.path} takes {method}.", "method_not_allowed")
+            response = _error(405, f"{path} takes {method}.", "method_not_allowed")
             response.headers["Allow"] = method
             return response
-        if request.path != "/health" and not self._admits(request):
+        if path != "/health" and not self._admits(request):
             return _error(401, "This server needs its token as a bearer token.", "invalid_api_key")
-        return cast("web.StreamResponse", await answer(request))
+        if document is None:
+            return await self._complete(request)
+        return web.Response(body=orjson.dumps(document()), content_type=_JSON)
 
     def _admits(self, request: web.BaseRequest) -> bool:
         token = self.settings.token
         given = request.headers.get("Authorization", "")
         return token is None or hmac.compare_digest(given.encode(), f"Bearer {token}".encode())
-
-    async def _health(self, request: web.BaseRequest) -> web.Response:
-        return _json({"status": "ok"})
-
-    async def _stats(self, request: web.BaseRequest) -> web.Response:
-        return _json(self.stats.to_json())
-
-    async def _models(self, request: web.BaseRequest) -> web.Response:
-        models = [
-            {"id": name, "object": "model", "created": 0, "owned_by": "greenroom"}
-            for name in MODELS
-        ]
-        return _json({"object": "list", "data": models})
 
     async def _complete(self, request: web.BaseRequest) -> web.StreamResponse:
         body = await request.read()
@@ -136,19 +131,20 @@ class ScriptedModels:
             self.stats.refused += 1
             return _error(error.status, str(error), error.code)
         self.stats.roles[role_reply.role] += 1
-        if not self._draws:
-            answer = ChatResponse(number, chat, _limited(role_reply, chat))
-            return await self._send(request, answer, chat)
-        draw = self._sampler.draw(body)
-        delay = self.settings.latency.at(draw.delay)
-        if delay:
-            await asyncio.sleep(delay)
-        fault = self._fault(draw, role_reply)
-        if fault is None:
-            answer = ChatResponse(number, chat, _limited(role_reply, chat))
-            return await self._send(request, answer, chat)
-        self.stats.faults[fault] += 1
-        return await self._send_fault(request, fault, draw, number, chat, role_reply)
+        fault = None
+        if self._draws:
+            draw = self._sampler.draw(body)
+            if delay := self.settings.latency.at(draw.delay):
+                await asyncio.sleep(delay)
+            fault = self._fault(draw, role_reply)
+            if fault is not None:
+                self.stats.faults[fault] += 1
+                failure = await self._failure(request, fault, draw)
+                if failure is not None:
+                    return failure
+        reply = Reply("") if fault == "empty" else _limited(role_reply, chat, fault)
+        answer = ChatResponse(number, chat, reply, choices=fault != "no-choices")
+        return await self._send(request, answer, chat, fault)
 
     def _fault(self, draw: Draw, role_reply: RoleReply) -> str | None:
         if draw.happens >= self.settings.fault_rate:
@@ -160,15 +156,10 @@ class ScriptedModels:
         ]
         return kinds[int(draw.kind * len(kinds))] if kinds else None
 
-    async def _send_fault(
-        self,
-        request: web.BaseRequest,
-        fault: str,
-        draw: Draw,
-        number: int,
-        chat: ChatRequest,
-        role_reply: RoleReply,
-    ) -> web.StreamResponse:
+    async def _failure(
+        self, request: web.BaseRequest, fault: str, draw: Draw
+    ) -> web.Response | None:
+        """The response of a fault that leaves no answer; None for other faults."""
         match fault:
             case "429":
                 wait = self.settings.retry_after.at(draw.wait)
@@ -181,17 +172,11 @@ class ScriptedModels:
                 if fault == "timeout":
                     await asyncio.sleep(self.settings.hang)
                 return _close(request)
-            case "wrong-tool" | "bad-arguments":
-                reply = _limited(role_reply, chat, fault)
-            case "empty":
-                reply = Reply("")
             case _:
-                reply = _limited(role_reply, chat)
-        answer = ChatResponse(number, chat, reply, choices=fault != "no-choices")
-        return await self._send(request, answer, chat, fault)
+                return None
 
     async def _send(
-        self, request: web.BaseRequest, answer: ChatResponse, chat: ChatRequest, fault: str = ""
+        self, request: web.BaseRequest, answer: ChatResponse, chat: ChatRequest, fault: str | None
     ) -> web.StreamResponse:
         headers = {FAULT_HEADER: fault} if fault else None
         if not chat.stream:
@@ -210,12 +195,12 @@ class ScriptedModels:
         return response
 
 
-def _limited(role_reply: RoleReply, chat: ChatRequest, fault: ActionFault | None = None) -> Reply:
+def _limited(role_reply: RoleReply, chat: ChatRequest, fault: str | None) -> Reply:
     reply = role_reply.write(fault)
     return reply if chat.max_tokens is None and not chat.stop else reply.limited(chat)
 
 
-def _broken(body: bytes, fault: str) -> bytes:
+def _broken(body: bytes, fault: str | None) -> bytes:
     if fault == "truncated":
         return body[: len(body) // 2]
     return body.replace(b'"choices":', b'"choices"') if fault == "malformed" else body
@@ -228,8 +213,11 @@ def _close(request: web.BaseRequest) -> web.Response:
     return web.Response()
 
 
-def _json(value: Any) -> web.Response:
-    return web.Response(body=orjson.dumps(value), content_type=_JSON)
+def _model_list() -> dict[str, Any]:
+    models = [
+        {"id": name, "object": "model", "created": 0, "owned_by": "greenroom"} for name in MODELS
+    ]
+    return {"object": "list", "data": models}
 
 
 def _error(status: int, message: str, code: str, fault: str = "") -> web.Response:

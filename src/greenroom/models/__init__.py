@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from greenroom.models.budgets import Budget
-from greenroom.models.cache import AnswerCache, CacheSize, answer_cache, answer_key, clear_answers
+from greenroom.models.cache import AnswerCache, answer_cache, answer_key, clear_answers
 from greenroom.models.client import Counters, ModelClient
 from greenroom.models.endpoints import Endpoint, endpoint_of
 from greenroom.models.faults import Fault, Tokens
-from greenroom.models.limits import AdaptiveLimit, EndpointLimits
-from greenroom.models.pool import ModelPool, open_pool
+from greenroom.models.limits import AdaptiveLimit
+from greenroom.models.pool import ModelPool
 from greenroom.models.prices import Price, Prices, Rates
-from greenroom.models.purses import Ledger
+from greenroom.models.purses import Budget, Ledger
 from greenroom.models.retries import RetryPolicy
 from greenroom.models.transports import (
     Provider,
@@ -39,14 +38,12 @@ __all__ = [
     "AnswerCache",
     "Budget",
     "BudgetExhausted",
-    "CacheSize",
     "ChatMessage",
     "Completion",
     "ContentFiltered",
     "ContextWindowExceeded",
     "Counters",
     "Endpoint",
-    "EndpointLimits",
     "FakeModel",
     "Fault",
     "Ledger",
@@ -70,7 +67,6 @@ __all__ = [
     "answer_key",
     "clear_answers",
     "endpoint_of",
-    "open_pool",
     "open_transport",
     "transport_name",
 ]

@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
@@ -16,9 +16,9 @@ import anyio
 import orjson
 
 from greenroom.errors import DataError
-from greenroom.models.payloads import encoded
 from greenroom.models.types import Completion, ModelRequest, ModelSettings
 from greenroom.util.caches import cache_root
+from greenroom.util.json_values import encoded
 from greenroom.util.sqlite_files import use_wal
 
 _T = TypeVar("_T")
@@ -32,8 +32,7 @@ CREATE TABLE IF NOT EXISTS answers (
     key BLOB PRIMARY KEY,
     model TEXT NOT NULL,
     answer BLOB NOT NULL,
-    kept_at REAL NOT NULL,
-    hits INTEGER NOT NULL DEFAULT 0
+    kept_at REAL NOT NULL
 ) WITHOUT ROWID
 """
 
@@ -62,15 +61,6 @@ def answer_key(settings: ModelSettings, request: ModelRequest, scope: str) -> by
     return sha256(encoded(shaping)).digest()
 
 
-@dataclass(frozen=True)
-class CacheSize:
-    """What a cache holds."""
-
-    answers: int
-    hits: int
-    """How often an answer was given from it, ever."""
-
-
 class AnswerCache:
     """Answers in an SQLite file, which several processes may share.
 
@@ -95,15 +85,6 @@ class AnswerCache:
         )
         await self._run(lambda database: database.execute(statement, row))
 
-    async def size(self) -> CacheSize:
-        """What there is."""
-
-        def size(database: sqlite3.Connection) -> CacheSize:
-            answers, hits = database.execute("SELECT count(*), total(hits) FROM answers").fetchone()
-            return CacheSize(answers, int(hits))
-
-        return await self._run(size)
-
     async def clear(self) -> int:
         """Forget everything; how many answers there were."""
         return await self._run(lambda database: database.execute("DELETE FROM answers").rowcount)
@@ -124,12 +105,9 @@ class AnswerCache:
                 self._database = _open(self.path)
             with self._database:
                 return work(self._database)
-        except OSError as error:
-            raise DataError(f"{self.path} cannot be used: {error.strerror}.") from error
-        except sqlite3.Error as error:
-            raise DataError(
-                f"{self.path} cannot be used as a cache of answers: {error}."
-            ) from error
+        except (OSError, sqlite3.Error) as error:
+            said = error.strerror if isinstance(error, OSError) else error
+            raise DataError(f"{self.path} cannot be used as a cache of answers: {said}.") from error
 
 
 def answer_cache() -> AnswerCache:
@@ -163,5 +141,4 @@ def _get(database: sqlite3.Connection, key: bytes) -> Completion | None:
     row = database.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
     if row is None:
         return None
-    database.execute("UPDATE answers SET hits = hits + 1 WHERE key = ?", (key,))
     return replace(Completion(**orjson.loads(row[0])), from_cache=True, retries=0, seconds=0.0)

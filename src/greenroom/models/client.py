@@ -7,12 +7,11 @@ from functools import partial
 from time import perf_counter
 
 from greenroom.errors import GreenroomError
-from greenroom.models.budgets import Budget
 from greenroom.models.cache import AnswerCache, answer_key
 from greenroom.models.faults import Fault, Tokens, excerpt
 from greenroom.models.limits import AdaptiveLimit
 from greenroom.models.prices import Prices
-from greenroom.models.purses import Ledger
+from greenroom.models.purses import Budget, Ledger
 from greenroom.models.retries import RetryPolicy, Tally, answered
 from greenroom.models.transports import Transport, TransportName, open_transport
 from greenroom.models.types import Completion, Model, ModelRequest, ModelSettings, Purse
@@ -68,11 +67,6 @@ class ModelClient:
         self._in_flight = 0
 
     @property
-    def priced(self) -> bool:
-        """Whether it is known what this model costs."""
-        return self._price is not None
-
-    @property
     def counters(self) -> Counters:
         """What the client has done and is doing."""
         limit = self._limit.current if self._limit else None
@@ -92,25 +86,16 @@ class ModelClient:
         """Close the connections."""
         await self._transport.close()
 
-    def key(self, request: ModelRequest, scope: str) -> bytes | None:
-        """What the answer is kept under; None where answers are not kept."""
-        return answer_key(self.settings, request, scope) if self._cache else None
-
-    async def recall(self, key: bytes) -> Completion | None:
-        """The answer from the cache, if there is one."""
-        completion = await self._cache.get(key) if self._cache else None
-        if completion is not None:
+    async def answer(
+        self, request: ModelRequest, purse: Purse, ledger: Ledger, scope: str
+    ) -> Completion:
+        """The answer, from the cache if it is there; the ledger has what it took, answer or not."""
+        key = answer_key(self.settings, request, scope) if self._cache else b""
+        if self._cache and (kept := await self._cache.get(key)) is not None:
             self._cache_hits += 1
-        return completion
-
-    async def remember(self, key: bytes, completion: Completion) -> None:
-        """Keep an answer in the cache, if there is one."""
-        if self._cache:
-            await self._cache.put(key, self.settings.model, completion)
-
-    async def ask(self, request: ModelRequest, tally: Tally) -> Completion:
-        """The model's answer, which is paid for; the tally holds what it took, answer or not."""
-        started = perf_counter()
+            ledger.add(purse, kept)
+            return kept
+        started, tally = perf_counter(), Tally()
         try:
             completion = await answered(
                 partial(self._attempt, request, tally),
@@ -119,8 +104,11 @@ class ModelClient:
                 self._transport.endpoint.name,
             )
         except BaseException:
+            # Also if the episode is cancelled: what was spent until then is counted.
             if tally.attempts:
-                self._spent(tally.wasted, self.wasted_cost(tally), tally)
+                wasted = self._wasted_cost(tally)
+                self._spent(tally.wasted, wasted, tally)
+                ledger.add_failure(purse, tally.retries, tally.wasted, wasted)
             raise
         tokens = tally.wasted + Tokens(
             completion.prompt_tokens, completion.completion_tokens, completion.cached_prompt_tokens
@@ -128,10 +116,10 @@ class ModelClient:
         if self._price:
             cost = self._price.cost(tokens)
         else:
-            told, wasted = completion.cost, self.wasted_cost(tally)
+            told, wasted = completion.cost, self._wasted_cost(tally)
             cost = None if told is None or wasted is None else told + wasted
         self._spent(tokens, cost, tally)
-        return replace(
+        completion = replace(
             completion,
             prompt_tokens=tokens.prompt,
             completion_tokens=tokens.completion,
@@ -140,10 +128,14 @@ class ModelClient:
             retries=tally.retries,
             seconds=perf_counter() - started,
         )
+        ledger.add(purse, completion)
+        if self._cache:
+            await self._cache.put(key, self.settings.model, completion)
+        return completion
 
-    def wasted_cost(self, tally: Tally) -> float | None:
+    def _wasted_cost(self, tally: Tally) -> float | None:
         """What attempts without a usable answer cost: nothing, as long as they used no tokens."""
-        if tally.wasted.prompt or tally.wasted.completion:
+        if tally.wasted.total:
             return self._price.cost(tally.wasted) if self._price else None
         return 0.0
 
@@ -183,7 +175,7 @@ class ModelClient:
         self._calls += 1
         self._retries += tally.retries
         if self._budget:
-            self._budget.spend(cost, tokens.prompt + tokens.completion)
+            self._budget.spend(cost, tokens.total)
 
 
 @dataclass(frozen=True)
@@ -197,21 +189,4 @@ class _EpisodeModel:
     async def complete(self, request: ModelRequest) -> Completion:
         if request.seed is None and self.seed is not None:
             request = replace(request, seed=self.seed % _SEEDS)
-        key = self.client.key(request, self.scope)
-        if key is not None and (kept := await self.client.recall(key)) is not None:
-            self.ledger.add(self.purse, kept)
-            return kept
-        tally = Tally()
-        try:
-            completion = await self.client.ask(request, tally)
-        except BaseException:
-            # Also if the episode is cancelled: what was spent until then is counted.
-            if tally.attempts:
-                self.ledger.add_failure(
-                    self.purse, tally.retries, tally.wasted, self.client.wasted_cost(tally)
-                )
-            raise
-        self.ledger.add(self.purse, completion)
-        if key is not None:
-            await self.client.remember(key, completion)
-        return completion
+        return await self.client.answer(request, self.purse, self.ledger, self.scope)

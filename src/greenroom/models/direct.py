@@ -16,8 +16,9 @@ from greenroom._version import __version__
 from greenroom.models.answers import read_answer
 from greenroom.models.endpoints import OPENAI_URL, endpoint_of
 from greenroom.models.faults import Fault, excerpt, provider_error, status_fault
-from greenroom.models.payloads import encoded, openai_parameters, parameters
+from greenroom.models.payloads import openai_parameters, parameters
 from greenroom.models.types import DEFAULT_TIMEOUT
+from greenroom.util.json_values import encoded
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
@@ -73,7 +74,14 @@ class DirectTransport:
 
     async def close(self) -> None:
         """Close this event loop's connections."""
-        await _leave(self)
+        loop = asyncio.get_running_loop()
+        shared = _shared.get(loop)
+        if shared is None:
+            return
+        shared.users.discard(self)
+        if not shared.users:
+            del _shared[loop]
+            await shared.session.close()
 
     def _prepared(self) -> dict[str, Any]:
         from aiohttp import ClientTimeout
@@ -126,17 +134,6 @@ def _new_session() -> ClientSession:
     return ClientSession(
         connector=TCPConnector(limit=CONNECTIONS, ttl_dns_cache=300), cookie_jar=DummyCookieJar()
     )
-
-
-async def _leave(user: DirectTransport) -> None:
-    loop = asyncio.get_running_loop()
-    shared = _shared.get(loop)
-    if shared is None:
-        return
-    shared.users.discard(user)
-    if not shared.users:
-        del _shared[loop]
-        await shared.session.close()
 
 
 def _client_errors() -> tuple[type[Exception], ...]:

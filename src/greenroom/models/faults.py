@@ -48,6 +48,11 @@ class Tokens:
     completion: int = 0
     cached: int = 0
 
+    @property
+    def total(self) -> int:
+        """All tokens that were read and written."""
+        return self.prompt + self.completion
+
     def __add__(self, other: Tokens) -> Tokens:
         return Tokens(
             self.prompt + other.prompt,

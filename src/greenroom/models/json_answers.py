@@ -39,13 +39,18 @@ def objects_in(text: str) -> Iterator[dict[str, Any]]:
 
 def object_format(name: str, properties: dict[str, Any]) -> dict[str, Any]:
     """The response format of a JSON object with these properties, as providers take it."""
-    schema = {
+    schema = object_schema(properties)
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
+
+
+def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an object that has all these properties, and no other."""
+    return {
         "type": "object",
         "properties": properties,
         "required": list(properties),
         "additionalProperties": False,
     }
-    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
 
 
 async def ask_for(

@@ -104,17 +104,3 @@ class AdaptiveLimit:
         while self._waiting and self._in_flight < self._current:
             self._in_flight += 1
             self._waiting.popleft().set()
-
-
-class EndpointLimits:
-    """One limit for each endpoint, shared by all that ask there."""
-
-    def __init__(self, maximum: int) -> None:
-        self._maximum = maximum
-        self._limits: dict[str, AdaptiveLimit] = {}
-
-    def of(self, endpoint: str) -> AdaptiveLimit:
-        """The limit of the endpoint of that name."""
-        if endpoint not in self._limits:
-            self._limits[endpoint] = AdaptiveLimit(self._maximum)
-        return self._limits[endpoint]

@@ -21,13 +21,18 @@ from greenroom.models.answers import completion_of
 from greenroom.models.endpoints import endpoint_of, provider_of
 from greenroom.models.faults import Fault, ProviderError, excerpt, provider_error, status_fault
 from greenroom.models.payloads import parameters
-from greenroom.models.types import DEFAULT_TIMEOUT, ContentFiltered, ContextWindowExceeded
+from greenroom.models.types import DEFAULT_TIMEOUT
 
 if TYPE_CHECKING:
     from greenroom.models.types import Completion, ModelRequest, ModelSettings
 
 _OWN_INVENTION = 500
 """The status that litellm gives to what never got an answer."""
+_CODES = {
+    "ContextWindowExceededError": "context_length_exceeded",
+    "ContentPolicyViolationError": "content_filter",
+}
+"""litellm's errors of a kind, as the code that providers give."""
 
 
 class LitellmTransport:
@@ -86,15 +91,8 @@ class LitellmTransport:
         said = excerpt(str(error).rpartition("Exception - ")[2], self.endpoint.key())
         if isinstance(error, TimeoutError):
             return Fault(f"it did not answer within {self._timeout:g} seconds")
-        if kind == "ContextWindowExceededError":
-            final = ContextWindowExceeded(
-                f"The conversation no longer fits {self.endpoint.model} at "
-                f"{self.endpoint.name}: {said}"
-            )
-            return Fault(said, status=400, final=final)
-        if kind == "ContentPolicyViolationError":
-            declined = ContentFiltered(f"{self.endpoint.name} declined to answer: {said}")
-            return Fault(said, status=400, final=declined)
+        if code := _CODES.get(kind):
+            return status_fault(400, ProviderError(said, frozenset({code})), self.endpoint)
         return self._by_status(error, kind, said)
 
     def _by_status(self, error: Exception, kind: str, said: str) -> Fault:
@@ -142,11 +140,16 @@ async def _litellm_for(user: LitellmTransport) -> Any:
     return await to_thread.run_sync(_imported)
 
 
-@cache
-def _imported() -> Any:
+def keep_litellm_local() -> None:
+    """Call it before litellm is imported: it is imported without the network and without .env."""
     # Without the first it fetches its prices from the network, without the second it reads .env.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
+
+
+@cache
+def _imported() -> Any:
+    keep_litellm_local()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
-
-import orjson
 
 from greenroom.models.types import ModelRequest, ModelSettings
 
@@ -41,12 +38,3 @@ def openai_parameters(settings: ModelSettings, request: ModelRequest) -> dict[st
     if _REASONS.match(settings.model) and settings.reasoning_effort != "none":
         asked.pop("temperature", None)
     return asked
-
-
-def encoded(value: Any) -> bytes:
-    """The value as JSON."""
-    try:
-        return orjson.dumps(value)
-    except TypeError:
-        # Huge integers and lone surrogates: rare, slower, but no reason to fail.
-        return json.dumps(value, separators=(",", ":")).encode()

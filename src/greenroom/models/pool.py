@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from greenroom.models.budgets import Budget
-from greenroom.models.cache import AnswerCache, answer_cache
+from greenroom.models.cache import AnswerCache
 from greenroom.models.client import ModelClient
-from greenroom.models.limits import EndpointLimits
+from greenroom.models.limits import AdaptiveLimit
 from greenroom.models.prices import Prices
+from greenroom.models.purses import Budget, Ledger
 from greenroom.models.retries import RetryPolicy
 from greenroom.models.transports import TransportName, open_transport
 from greenroom.models.types import DEFAULT_RETRIES, DEFAULT_TIMEOUT, Model, ModelSettings, Purse
-
-if TYPE_CHECKING:
-    from greenroom.models.purses import Ledger
 
 
 class ModelPool:
@@ -37,7 +32,8 @@ class ModelPool:
         max_retries: int = DEFAULT_RETRIES,
     ) -> None:
         self.budget = budget or Budget()
-        self._limits = EndpointLimits(max_concurrency)
+        self._max_concurrency = max_concurrency
+        self._limits: dict[str, AdaptiveLimit] = {}
         self._transport: TransportName = transport
         self._cache = cache
         self._prices = prices or Prices()
@@ -57,10 +53,14 @@ class ModelPool:
         client = self._clients.get(settings)
         if client is None:
             transport = open_transport(settings, self._transport)
+            limit = self._limits.get(transport.endpoint.name)
+            if limit is None:
+                limit = AdaptiveLimit(self._max_concurrency)
+                self._limits[transport.endpoint.name] = limit
             client = self._clients[settings] = ModelClient(
                 settings,
                 transport=transport,
-                limit=self._limits.of(transport.endpoint.name),
+                limit=limit,
                 cache=self._cache,
                 prices=self._prices,
                 budget=self.budget,
@@ -92,31 +92,3 @@ class ModelPool:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-
-def open_pool(
-    *,
-    max_cost: float | None = None,
-    max_tokens_total: int | None = None,
-    prices: str | Path | None = None,
-    cache: bool = False,
-    transport: TransportName = "auto",
-    model_timeout: float = DEFAULT_TIMEOUT,
-    model_retries: int = DEFAULT_RETRIES,
-    max_concurrency: int = 10,
-    spent_cost: float = 0.0,
-    spent_tokens: int = 0,
-) -> ModelPool:
-    """The pool of a job, from the fields of its configuration.
-
-    `spent_cost` and `spent_tokens` are what an earlier part of the job spent.
-    """
-    return ModelPool(
-        max_concurrency=max_concurrency,
-        transport=transport,
-        cache=answer_cache() if cache else None,
-        prices=Prices.load(Path(prices) if prices else None),
-        budget=Budget(max_cost, max_tokens_total, cost=spent_cost, tokens=spent_tokens),
-        timeout=model_timeout,
-        max_retries=model_retries,
-    )

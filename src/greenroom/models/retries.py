@@ -72,7 +72,12 @@ async def answered(
         if fault.final is not None:
             raise fault.final
         if retries >= policy.max_retries:
-            raise _unavailable(fault, retries, name)
+            times = "1 retry" if retries == 1 else f"{retries} retries"
+            raise ModelUnavailable(
+                f"{name} gave no usable answer after {times}: {fault.reason}",
+                retries=retries,
+                status=fault.status,
+            )
         retries += 1
         await policy.sleep(policy.wait(retries, fault.retry_after))
 
@@ -89,12 +94,3 @@ def retry_after_seconds(text: str | None, now: float) -> float | None:
         except (ValueError, OverflowError):
             return None
     return None if math.isnan(seconds) else max(seconds, 0.0)
-
-
-def _unavailable(fault: Fault, retries: int, name: str) -> ModelUnavailable:
-    times = "1 retry" if retries == 1 else f"{retries} retries"
-    return ModelUnavailable(
-        f"{name} gave no usable answer after {times}: {fault.reason}",
-        retries=retries,
-        status=fault.status,
-    )

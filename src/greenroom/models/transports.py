@@ -61,16 +61,6 @@ def registered_providers() -> list[Provider]:
     return [_registry.load(name) for name in _registry.names()]
 
 
-def open_registered(settings: ModelSettings) -> Transport | None:
-    """The transport of the registered provider that the settings name; None if they name none."""
-    name = provider_of(settings)
-    if name is None or name not in _registry.names():
-        return None
-    bare = settings.model.removeprefix(f"{name}/")
-    timeout = settings.timeout or DEFAULT_TIMEOUT
-    return _registry.load(name).open(replace(settings, model=bare, provider=name, timeout=timeout))
-
-
 _registry: Registry[Provider] = Registry(GROUP, Provider, "provider")
 
 
@@ -86,8 +76,12 @@ def transport_name(settings: ModelSettings, wanted: str = "auto") -> Literal["di
 
 def open_transport(settings: ModelSettings, wanted: str = "auto") -> Transport:
     """A transport for the model; connections are made when the first question is asked."""
-    if (registered := open_registered(settings)) is not None:
-        return registered
+    name = provider_of(settings)
+    if name is not None and name in _registry.names():
+        bare = settings.model.removeprefix(f"{name}/")
+        timeout = settings.timeout or DEFAULT_TIMEOUT
+        named = replace(settings, model=bare, provider=name, timeout=timeout)
+        return _registry.load(name).open(named)
     if transport_name(settings, wanted) == "direct":
         from greenroom.models.direct import DirectTransport
 

@@ -9,12 +9,7 @@ from greenroom.reports.html import render_html
 from greenroom.reports.json_report import parse_report, render_json, report_schema
 from greenroom.reports.junit import render_junit
 from greenroom.reports.markdown import render_markdown
-from greenroom.reports.report import (
-    ComparisonReport,
-    EvaluationReport,
-    PublishedRow,
-    RunReport,
-)
+from greenroom.reports.report import ComparisonReport, EvaluationReport, PublishedRow, RunReport
 from greenroom.reports.sections import Report
 from greenroom.reports.tau_bench import read_tau_bench, tau_bench_rows, write_tau_bench
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar, overload
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypedDict, Unpack, overload
 
 from greenroom.analysis.errors import break_down
 from greenroom.analysis.evaluations import measure_results
-from greenroom.analysis.figures import Estimate
-from greenroom.analysis.gates import GateResult, check_gates, parse_gates
+from greenroom.analysis.gates import check_gates, parse_gates
 from greenroom.analysis.metrics import measure_run
 from greenroom.analysis.slices import slice_run
 from greenroom.analysis.tally import usage_by_purse
@@ -24,57 +23,42 @@ from greenroom.reports.report import (
     RunData,
     RunReport,
 )
-from greenroom.reports.sections import Report
 from greenroom.store import EpisodeRecord, EvaluationRecord, RunRecord, Store
 from greenroom.store.records import total_cost
 
-ReportT = TypeVar("ReportT", bound=Report)
+
+class Wanted(TypedDict, total=False):
+    """What is wanted of a report."""
+
+    gates: Sequence[str] | None
+    """What has to hold; None for what the run or evaluation was begun with."""
+    strict: bool | None
+    """Gates look at the plain figures; None for what the run or evaluation was begun with."""
+    by: Sequence[str]
+    """What slices are made by: tag, kind or tool for a run, columns for an evaluation."""
 
 
 @overload
-def build_report(
-    store: Store,
-    job: RunRecord,
-    *,
-    gates: Sequence[str] | None = None,
-    strict: bool | None = None,
-    by: Sequence[str] = (),
-) -> RunReport: ...
+def build_report(store: Store, job: RunRecord, **wanted: Unpack[Wanted]) -> RunReport: ...
 @overload
 def build_report(
-    store: Store,
-    job: EvaluationRecord,
-    *,
-    gates: Sequence[str] | None = None,
-    strict: bool | None = None,
-    by: Sequence[str] = (),
+    store: Store, job: EvaluationRecord, **wanted: Unpack[Wanted]
 ) -> EvaluationReport: ...
 def build_report(
-    store: Store,
-    job: RunRecord | EvaluationRecord,
-    *,
-    gates: Sequence[str] | None = None,
-    strict: bool | None = None,
-    by: Sequence[str] = (),
+    store: Store, job: RunRecord | EvaluationRecord, **wanted: Unpack[Wanted]
 ) -> RunReport | EvaluationReport:
-    """The report of a run or an evaluation, finished or not.
-
-    Without `gates` and `strict` those count that it was begun with. `by` names what slices are made
-    by: tag, kind or tool for a run, columns of the test set for an evaluation.
-    """
-    wanted: Sequence[str] = job.config.get("gates") or [] if gates is None else gates
-    strictly = bool(job.config.get("strict")) if strict is None else strict
+    """The report of a run or an evaluation, finished or not."""
+    gates, strict = wanted.get("gates"), wanted.get("strict")
+    texts: Sequence[str] = job.config.get("gates") or [] if gates is None else gates
+    by = wanted.get("by", ())
     if isinstance(job, RunRecord):
         report = run_report(_run_data(store, job, by))
-        return _gated(report, wanted, report.metrics.named(), strict=strictly)
-    report = evaluation_report(_evaluation_data(store, job, by))
-    return _gated(report, wanted, report.figures.named(), strict=strictly)
-
-
-def _gated(
-    report: ReportT, texts: Sequence[str], figures: Mapping[str, Estimate], *, strict: bool
-) -> ReportT:
-    results: list[GateResult] = check_gates(parse_gates(texts, figures), figures, strict=strict)
+        figures = report.metrics.named()
+    else:
+        report = evaluation_report(_evaluation_data(store, job, by))
+        figures = report.figures.named()
+    strictly = bool(job.config.get("strict")) if strict is None else strict
+    results = check_gates(parse_gates(texts, figures), figures, strict=strictly)
     return report.model_copy(update={"gates": results}) if results else report
 
 
@@ -139,11 +123,8 @@ def evaluated_rows(store: Store, evaluation: EvaluationRecord) -> Iterator[Evalu
 
 def _facts(episodes: Iterable[EpisodeRecord]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for episode in episodes:
-        for label, value in episode.facts.items():
-            values = found.setdefault(label, [])
-            if value not in values:
-                values.append(value)
+    for label, value in dict.fromkeys(fact for one in episodes for fact in one.facts.items()):
+        found.setdefault(label, []).append(value)
     return found
 
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from greenroom.analysis.comparison import ComparedRun, compare_runs
-from greenroom.analysis.comparison_figures import (
-    Comparison,
-    EvaluationComparison,
-    PairedTrials,
-    RunComparison,
-    Side,
+from greenroom.analysis import figures
+from greenroom.analysis.comparison import (
+    ComparedEvaluation,
+    ComparedRun,
+    compare_evaluations,
+    compare_runs,
 )
 from greenroom.analysis.errors import diagnose
-from greenroom.analysis.evaluation_comparison import ComparedEvaluation, compare_evaluations
-from greenroom.analysis.figures import ErrorConvention
 from greenroom.analysis.verdicts import p_text
 from greenroom.errors import InputError
 from greenroom.reports import shared_sections as shared
@@ -32,7 +29,7 @@ def compare_stored(
     store: Store,
     jobs: Sequence[RunRecord] | Sequence[EvaluationRecord],
     *,
-    convention: ErrorConvention = "errors_excluded",
+    convention: figures.ErrorConvention = "errors_excluded",
 ) -> ComparisonReport:
     """Compare stored runs, or stored evaluations, with the first of them.
 
@@ -101,7 +98,9 @@ def _compared_run(store: Store, run: RunRecord) -> ComparedRun:
     )
 
 
-def _coverage_notes(compared: Sequence[ComparedRun], comparison: Comparison) -> Iterator[str]:
+def _coverage_notes(
+    compared: Sequence[ComparedRun], comparison: figures.Comparison
+) -> Iterator[str]:
     """What episodes without a result mean for the verdicts."""
     lacking = [side for side in comparison.runs if side.coverage < 1]
     for side in lacking:
@@ -135,30 +134,41 @@ def _compared_evaluation(store: Store, evaluation: EvaluationRecord) -> Compared
 
 def sides(report: ComparisonReport) -> Iterator[AnySection]:
     """What is compared, each over all of its own tasks or rows."""
-    both: Sequence[Side] = report.runs or report.evaluations
-    most = {f"pass^{k}" for side in report.runs for k in side.pass_hat_k if k <= _MOST_KS}
-    names = sorted(most) or list(dict.fromkeys(name for side in both for name in side.figures))
-    costs = any(side.average_cost is not None for side in both)
+    counts = [(side.tasks, side.episodes) for side in report.runs]
+    counts += [(side.rows, side.results) for side in report.evaluations]
+    found = list(_estimates(report))
+    names = dict.fromkeys(name for _, estimates in found for name in estimates)
+    costs = any(side.average_cost is not None for side, _ in found)
     rows: list[list[Cell]] = []
-    for side in both:
-        cells: list[Cell] = [side.label, *side.counts, known(side.coverage)]
+    for (side, estimates), counted in zip(found, counts, strict=True):
+        cells: list[Cell] = [side.label, *counted, known(side.coverage)]
         for name in names:
-            cells += shared.estimate_cells(side.figures.get(name))
+            cells += shared.estimate_cells(estimates.get(name))
         if costs:
             cells.append("unknown" if side.average_cost is None else side.average_cost)
         rows.append(cells)
-    head = ("Run", "Tasks:count", "Episodes:count")
-    head = head if report.runs else ("Evaluation", "Rows:count", "Answers:count")
-    figures = [*shared.estimate_columns(names, wide=True), *(["Cost each:money"] if costs else [])]
-    title = "Runs" if report.runs else "Evaluations"
-    yield shared.table("sides", title, (*head, "Coverage:percent", *figures), rows)
+    title, *head = ("Runs", "Run", "Tasks:count", "Episodes:count")
+    if not report.runs:
+        title, *head = ("Evaluations", "Evaluation", "Rows:count", "Answers:count")
+    measures = [*shared.estimate_columns(names, wide=True), *(["Cost each:money"] if costs else [])]
+    yield shared.table("sides", title, (*head, "Coverage:percent", *measures), rows)
+
+
+def _estimates(
+    report: ComparisonReport,
+) -> Iterator[tuple[figures.Side, Mapping[str, figures.Estimate]]]:
+    """pass^k of every run, or the mean scores of every evaluation, by name."""
+    for run in report.runs:
+        yield run, {f"pass^{k}": e for k, e in sorted(run.pass_hat_k.items()) if k <= _MOST_KS}
+    for evaluation in report.evaluations:
+        yield evaluation, evaluation.means
 
 
 def differences(report: ComparisonReport) -> Iterator[AnySection]:
     """How far the figures lie apart over what both have, and how sure that is."""
     rows: list[list[Cell]] = []
     for one in report.comparisons:
-        if isinstance(one, RunComparison):
+        if isinstance(one, figures.RunComparison):
             found = [(f"pass^{k}", d.tasks, d) for k, d in one.differences.items()]
         else:
             found = [(d.alias, d.rows, d) for d in one.evaluators]
@@ -182,7 +192,7 @@ def differences(report: ComparisonReport) -> Iterator[AnySection]:
 def _difference_notes(report: ComparisonReport) -> Iterator[str]:
     yield f"Intervals hold with {percent(report.confidence)} confidence."
     for one in report.comparisons:
-        if isinstance(one, RunComparison):
+        if isinstance(one, figures.RunComparison):
             yield _pairs("trials", "solved", one, one.trials)
         else:
             for evaluator in one.evaluators:
@@ -199,7 +209,10 @@ def _difference_notes(report: ComparisonReport) -> Iterator[str]:
 
 
 def _pairs(
-    noun: str, verb: str, one: RunComparison | EvaluationComparison, pairs: PairedTrials
+    noun: str,
+    verb: str,
+    one: figures.RunComparison | figures.EvaluationComparison,
+    pairs: figures.PairedTrials,
 ) -> str:
     return (
         f"Paired {noun}: {pairs.only_run} {verb} only in {one.label}, {pairs.only_baseline} only "
@@ -230,9 +243,9 @@ def flips(report: ComparisonReport) -> Iterator[AnySection]:
         )
 
 
-def _flipped(one: RunComparison | EvaluationComparison) -> Iterator[Row]:
+def _flipped(one: figures.RunComparison | figures.EvaluationComparison) -> Iterator[Row]:
     """The rows of flips, what broke first."""
-    if isinstance(one, RunComparison):
+    if isinstance(one, figures.RunComparison):
         words = {"lost": "broke", "gained": "healed"}
         for flip in sorted(one.flips, key=lambda flip: flip.direction != "lost"):
             how, rates = words[flip.direction], (flip.baseline_rate, flip.rate)
@@ -246,10 +259,10 @@ def _flipped(one: RunComparison | EvaluationComparison) -> Iterator[Row]:
 
 def reliability(report: ComparisonReport) -> Iterator[AnySection]:
     """pass^k of every run, or the mean scores of every evaluation, side by side."""
-    series = {side.label: shared.pass_points(side.pass_hat_k, _MOST_KS) for side in report.runs}
-    for side in report.evaluations:
-        means = enumerate(side.means.items(), start=1)
-        series[side.label] = shared.estimate_points((x, alias, e) for x, (alias, e) in means)
+    series = {
+        side.label: shared.estimate_points((x, *one) for x, one in enumerate(found.items(), 1))
+        for side, found in _estimates(report)
+    }
     axes = ("Tries in a row:count", "Tasks solved every time:percent")
     axes = axes if report.runs else ("Evaluator:count", "Mean score:percent")
     yield from shared.chart("reliability", "Side by side", "bars", axes, series)
@@ -257,12 +270,11 @@ def reliability(report: ComparisonReport) -> Iterator[AnySection]:
 
 def cost_against_quality(report: ComparisonReport) -> Iterator[AnySection]:
     """What each costs, against how good it is."""
-    both: Sequence[Side] = report.runs or report.evaluations
     series = {
         side.label: shared.estimate_points([(side.average_cost, side.label, best)])
-        for side in both
+        for side, found in _estimates(report)
         if side.average_cost is not None
-        for best in [next(iter(side.figures.values()), None)]
+        for best in [next(iter(found.values()), None)]
     }
     axes = ("Cost each:money", "pass^1:percent" if report.runs else "Mean score:percent")
     shown = {label: points for label, points in series.items() if points}

@@ -4,27 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
-from greenroom.analysis.evaluations import EvaluatorFigures, mean_of_rows
+from greenroom.analysis.evaluations import EvaluatorFigures, mean_of_rows, scores_by_row
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.reports import evaluation_words as words
+from greenroom.reports import sections
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.evaluation_words import cell_name, question_of, value_text
 from greenroom.reports.report import EvaluatedRow, EvaluationData, EvaluationReport
-from greenroom.reports.sections import (
-    AnySection,
-    Cell,
-    Column,
-    Evidence,
-    Failure,
-    Failures,
-    Figure,
-    Figures,
-    Grid,
-    GridItem,
-    columns,
-)
+from greenroom.reports.sections import AnySection, columns
 from greenroom.reports.texts import date_text, interval_note, money, one_line, plural
 from greenroom.store import EvaluationRecord, Usage
 
@@ -63,7 +53,7 @@ def _facts(data: EvaluationData) -> Iterator[tuple[str, str]]:
 def figures(data: EvaluationData) -> Iterator[AnySection]:
     """The scores of every evaluator, and the figures beside them."""
     found = data.figures
-    yield Figures(
+    yield sections.Figures(
         id="figures",
         title="Figures",
         figures=[
@@ -76,7 +66,7 @@ def figures(data: EvaluationData) -> Iterator[AnySection]:
     )
 
 
-def _evaluator_figures(one: EvaluatorFigures, data: EvaluationData) -> Iterator[Figure]:
+def _evaluator_figures(one: EvaluatorFigures, data: EvaluationData) -> Iterator[sections.Figure]:
     planned = data.figures.planned
     rows = {result.row for result in data.results if _score(result, one.alias) is not None}
     broken = f", {one.broken:,} broken" if one.broken else ""
@@ -90,7 +80,7 @@ def _evaluator_figures(one: EvaluatorFigures, data: EvaluationData) -> Iterator[
         yield shared.fig(f"{one.alias}.passed", label, one.passed, meaning, "percent", **of)
 
 
-def _other_figures(data: EvaluationData) -> Iterator[Figure]:
+def _other_figures(data: EvaluationData) -> Iterator[sections.Figure]:
     found = data.figures
     planned = f"of {found.planned:,} planned"
     yield shared.fig("calls", "Calls answered", found.with_result, planned, "count")
@@ -104,7 +94,7 @@ def _other_figures(data: EvaluationData) -> Iterator[Figure]:
         known_part = f"{money(found.known_cost)} or more" if found.known_cost else "unknown"
         meaning = "in all" if found.cost is not None else "results do not tell what they cost"
         yield shared.fig("cost", "Cost", found.cost, meaning, "money", unknown=known_part)
-        passed = sum(outcome_of(result) == "passed" for result in data.results)
+        passed = sum(result.shown_outcome == "passed" for result in data.results)
         if found.cost and passed:
             meaning = "all that was spent, by results that pass"
             yield shared.fig(
@@ -112,16 +102,9 @@ def _other_figures(data: EvaluationData) -> Iterator[Figure]:
             )
 
 
-def outcome_of(result: EvaluatedRow) -> str:
-    """What became of a result, over all evaluators."""
-    if not result.has_result:
-        return "infrastructure_error"
-    return {True: "passed", False: "not_passed", None: "answered"}[result.solved]
-
-
 def outcomes(data: EvaluationData) -> Iterator[AnySection]:
     """How often each outcome occurred."""
-    counts = Counter(outcome_of(result) for result in data.results)
+    counts = Counter(result.shown_outcome for result in data.results)
     counts["missing"] = data.figures.missing
     yield from shared.outcome_table(counts, "Results")
 
@@ -135,7 +118,7 @@ def cells(data: EvaluationData) -> Iterator[AnySection]:
     if not by_row:
         return
     aliases = [one.alias for one in data.figures.evaluators]
-    yield Grid(
+    yield sections.Grid(
         id="cells",
         title="Rows",
         item="row",
@@ -143,15 +126,15 @@ def cells(data: EvaluationData) -> Iterator[AnySection]:
         trials=[str(repeat + 1) for repeat in range(evaluation.repeats)],
         columns=columns(
             "Question",
-            *(Column(label=alias, format="decimal", digits=2) for alias in aliases),
+            *(sections.Column(label=alias, format="decimal", digits=2) for alias in aliases),
             "Seconds:seconds:wide",
         ),
         items=[
-            GridItem(
+            sections.GridItem(
                 key=row - 1,
                 label=str(row),
                 outcomes=[
-                    next((outcome_of(one) for one in found if one.repeat == repeat + 1), None)
+                    next((one.shown_outcome for one in found if one.repeat == repeat + 1), None)
                     for repeat in range(evaluation.repeats)
                 ],
                 score=_mean(_score(one, alias) for one in found for alias in aliases),
@@ -181,11 +164,13 @@ def failures(data: EvaluationData) -> Iterator[AnySection]:
     yield failure_section(data.results, data.evaluation)
 
 
-def failure_section(results: Iterable[EvaluatedRow], evaluation: EvaluationRecord) -> Failures:
+def failure_section(
+    results: Iterable[EvaluatedRow], evaluation: EvaluationRecord
+) -> sections.Failures:
     """The section from results."""
     found = [one for result in results for one in _failures_of(result, evaluation)]
     counts = Counter(one.kind for one in found)
-    return Failures(
+    return sections.Failures(
         id="failures",
         title="What did not pass",
         kinds=shared.kind_counts(
@@ -198,29 +183,27 @@ def failure_section(results: Iterable[EvaluatedRow], evaluation: EvaluationRecor
     )
 
 
-def _failures_of(result: EvaluatedRow, evaluation: EvaluationRecord) -> Iterator[Failure]:
-    def failure(kind: str, sentence: str, *evidence: Evidence) -> Failure:
-        return Failure(
-            item=result.row - 1,
-            trial=result.repeat - 1,
-            label=cell_name(result.row, result.repeat, evaluation.repeats),
-            kind=kind,
-            sentence=sentence,
-            subject=question_of(result.inputs, evaluation),
-            evidence=list(evidence),
-        )
-
+def _failures_of(
+    result: EvaluatedRow, evaluation: EvaluationRecord
+) -> Iterator[sections.FailedCell]:
+    failed = partial(
+        sections.FailedCell,
+        item=result.row - 1,
+        trial=result.repeat - 1,
+        label=cell_name(result.row, result.repeat, evaluation.repeats),
+        subject=question_of(result.inputs, evaluation),
+    )
     if not result.has_result:
-        yield failure(_NO_ANSWER, result.error or "the reason was not recorded")
+        yield failed(kind=_NO_ANSWER, sentence=result.error or "the reason was not recorded")
     for alias, score in result.scores.items():
         if score.broken:
-            yield failure(_BROKEN, f"{alias}: {score.reason}")
+            yield failed(kind=_BROKEN, sentence=f"{alias}: {score.reason}")
         elif score.passed is False:
-            yield failure(
-                alias,
-                score.reason or f"score {score.score:g}",
-                Evidence(label="compared", text=value_text(score.compared)),
-                Evidence(label="against", text=value_text(score.against)),
+            held = (("compared", score.compared), ("against", score.against))
+            yield failed(
+                kind=alias,
+                sentence=score.reason or f"score {score.score:g}",
+                evidence=[sections.Evidence(label=k, text=value_text(v)) for k, v in held],
             )
 
 
@@ -231,34 +214,21 @@ def slices(data: EvaluationData) -> Iterator[AnySection]:
         groups: dict[str, list[EvaluatedRow]] = {}
         for result in data.results:
             value = result.inputs.get(column)
-            groups.setdefault("(none)" if value in (None, "") else value_text(value), []).append(
-                result
-            )
+            group = "(none)" if value in (None, "") else value_text(value)
+            groups.setdefault(group, []).append(result)
+        rows: list[list[sections.Cell]] = []
+        for group, found in sorted(groups.items()):
+            cells = [one_line(group, 80), len({one.row for one in found}), len(found)]
+            means = (mean_of_rows(scores_by_row(found, alias)) for alias in aliases)
+            rows.append([*cells, *(cell for mean in means for cell in shared.estimate_cells(mean))])
         counts = columns("Rows:count", "Results:count")
         yield shared.table(
             f"slices-{column}",
             f"By {column}",
-            (Column(label=column), *counts, *shared.estimate_columns(aliases)),
-            (
-                [
-                    one_line(group, 80),
-                    len({one.row for one in found}),
-                    len(found),
-                    *(cell for alias in aliases for cell in _slice_cells(found, alias)),
-                ]
-                for group, found in sorted(groups.items())
-            ),
+            (sections.Column(label=column), *counts, *shared.estimate_columns(aliases)),
+            rows,
             sort=3,
         )
-
-
-def _slice_cells(results: Iterable[EvaluatedRow], alias: str) -> list[Cell]:
-    by_row: dict[int, list[float]] = {}
-    for result in results:
-        score = _score(result, alias)
-        if score is not None:
-            by_row.setdefault(result.row, []).append(score)
-    return shared.estimate_cells(mean_of_rows(by_row))
 
 
 def costs(data: EvaluationData) -> Iterator[AnySection]:
@@ -280,19 +250,13 @@ def latency(data: EvaluationData) -> Iterator[AnySection]:
 def provenance(data: EvaluationData) -> Iterator[AnySection]:
     """What it takes to do the same again."""
     evaluation = data.evaluation
-    yield shared.provenance_facts(
-        [
-            ("Name", evaluation.name),
-            ("Id", evaluation.id),
-            ("Status", evaluation.status),
-            ("Workflow", evaluation.workflow),
-            ("Test set", evaluation.test_set),
-            ("Rows", f"{evaluation.row_count:,}"),
-            ("Repeats", str(evaluation.repeats)),
-            ("Evaluators", ", ".join(str(spec["alias"]) for spec in evaluation.evaluators)),
-            ("Seed", str(evaluation.config.get("seed", "unknown"))),
-            ("Judge", str(evaluation.config.get("judge_model") or "none")),
-        ]
+    yield shared.provenance(
+        evaluation,
+        ("Workflow", evaluation.workflow),
+        ("Test set", evaluation.test_set),
+        ("Rows", f"{evaluation.row_count:,}"),
+        ("Repeats", str(evaluation.repeats)),
+        ("Evaluators", ", ".join(str(spec["alias"]) for spec in evaluation.evaluators)),
     )
     yield shared.setup_text(
         {"configuration": evaluation.config, "evaluators": evaluation.evaluators}

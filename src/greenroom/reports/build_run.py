@@ -10,23 +10,12 @@ from greenroom.analysis.figures import Diagnosis, ErrorBreakdown
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.analysis.tools import tool_figures
 from greenroom.reports import run_words as words
+from greenroom.reports import sections
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.plain import plain
 from greenroom.reports.report import RunData, RunReport
 from greenroom.reports.run_figures import LEADERBOARD_KS, bought, figures, reliability, turn_curve
-from greenroom.reports.sections import (
-    AnySection,
-    Cell,
-    Evidence,
-    Failure,
-    Failures,
-    Grid,
-    GridItem,
-    Point,
-    Row,
-    Text,
-    columns,
-)
+from greenroom.reports.sections import AnySection, columns
 from greenroom.reports.texts import KINDS, date_text, kind_words, known, money
 from greenroom.store.records import EpisodeRecord
 from greenroom.util.raw_json import raw_text
@@ -79,7 +68,7 @@ def cells(data: RunData) -> Iterator[AnySection]:
     for episode in data.episodes:
         if episode.outcome == "success":
             solved.setdefault(episode.task_index, []).append(episode)
-    yield Grid(
+    yield sections.Grid(
         id="cells",
         title="Tasks",
         item="task",
@@ -96,7 +85,7 @@ def cells(data: RunData) -> Iterator[AnySection]:
             *(["Cost:money:wide"] if costs else []),
         ),
         items=[
-            GridItem(
+            sections.GridItem(
                 key=task.task_index,
                 label=str(task.task_index),
                 outcomes=[task.outcomes.get(trial) for trial in trials],
@@ -114,7 +103,7 @@ def cells(data: RunData) -> Iterator[AnySection]:
     )
 
 
-def _successes(solved: Sequence[EpisodeRecord]) -> list[Cell]:
+def _successes(solved: Sequence[EpisodeRecord]) -> list[sections.Cell]:
     """The mean number of steps, and the mean turn, of solved episodes."""
     if not solved:
         return [None, None]
@@ -127,11 +116,11 @@ def failures(data: RunData) -> Iterator[AnySection]:
     yield failure_section(data.errors, wishes)
 
 
-def failure_section(errors: ErrorBreakdown, wishes: Mapping[int, str]) -> Failures:
+def failure_section(errors: ErrorBreakdown, wishes: Mapping[int, str]) -> sections.Failures:
     """The section from failures that are broken down, and the wish of each task's user."""
     order = list(KINDS)
     counts = sorted(errors.by_kind.items(), key=lambda item: (-item[1], order.index(item[0])))
-    return Failures(
+    return sections.Failures(
         id="failures",
         title="What went wrong",
         kinds=shared.kind_counts(counts, kind_words),
@@ -142,9 +131,9 @@ def failure_section(errors: ErrorBreakdown, wishes: Mapping[int, str]) -> Failur
     )
 
 
-def _failure(one: Diagnosis, wish: str) -> Failure:
+def _failure(one: Diagnosis, wish: str) -> sections.FailedCell:
     calls = (("Expected", one.expected), ("Done", one.actual))
-    return Failure(
+    return sections.FailedCell(
         item=one.task_index,
         trial=one.trial,
         label=f"Task {one.task_index}, trial {one.trial}",
@@ -152,8 +141,12 @@ def _failure(one: Diagnosis, wish: str) -> Failure:
         sentence=one.explanation,
         subject=wish,
         evidence=[
-            *(Evidence(label=label, text=_call(call)) for label, call in calls if call is not None),
-            *(Evidence(label="Differs", text=line) for line in one.differences),
+            *(
+                sections.Evidence(label=label, text=_call(call))
+                for label, call in calls
+                if call is not None
+            ),
+            *(sections.Evidence(label="Differs", text=line) for line in one.differences),
         ],
     )
 
@@ -217,7 +210,7 @@ def tools(data: RunData) -> Iterator[AnySection]:
 def cost_against_quality(data: RunData) -> Iterator[AnySection]:
     """What tasks cost, against how often they are solved."""
     points = [
-        Point(
+        sections.Point(
             x=task.cost / len(task.outcomes),
             y=task.successes / task.trials,
             label=f"task {task.task_index}",
@@ -236,7 +229,7 @@ def cost_against_quality(data: RunData) -> Iterator[AnySection]:
 
 def agent(data: RunData) -> Iterator[AnySection]:
     """What the agent counted beyond the usual."""
-    rows: list[list[Cell]] = [
+    rows: list[list[sections.Cell]] = [
         ["" if place else title, label, _amount(title, count)]
         for title, counts in data.agent_tallies.items()
         for place, (label, count) in enumerate(counts.items())
@@ -245,7 +238,7 @@ def agent(data: RunData) -> Iterator[AnySection]:
         yield shared.table("agent", "What the agent counted", ("Of", "", "Number:count"), rows)
 
 
-def _amount(title: str, count: float | None) -> Cell:
+def _amount(title: str, count: float | None) -> sections.Cell:
     if count is None:
         return "unknown"
     return money(count) if title.endswith("cost") else count
@@ -256,9 +249,11 @@ def leaderboard(data: RunData) -> Iterator[AnySection]:
     estimates = data.metrics.main.pass_hat_k
     own = [known(estimates[k].value) if k in estimates else None for k in LEADERBOARD_KS]
     name = words.agent_label(data)
-    rows = [Row(cells=[f"{name} (this run)" if data.published else name, *own], strong=True)]
+    rows = [
+        sections.Row(cells=[f"{name} (this run)" if data.published else name, *own], strong=True)
+    ]
     rows += [
-        Row(cells=[row.strategy, *(row.pass_hat_k.get(k) for k in LEADERBOARD_KS)])
+        sections.Row(cells=[row.strategy, *(row.pass_hat_k.get(k) for k in LEADERBOARD_KS)])
         for row in data.published
     ]
     notes: list[str] = []
@@ -270,7 +265,7 @@ def leaderboard(data: RunData) -> Iterator[AnySection]:
     yield shared.table("leaderboard", "Leaderboard", head, best, notes=notes)
 
 
-def _number(cell: Cell) -> float:
+def _number(cell: sections.Cell) -> float:
     return float(cell) if isinstance(cell, (int, float)) else -1.0
 
 
@@ -290,21 +285,15 @@ def _what_differs(data: RunData) -> Iterator[str]:
 def provenance(data: RunData) -> Iterator[AnySection]:
     """What it takes to do the same again."""
     run = data.run
-    yield shared.provenance_facts(
-        [
-            ("Name", run.name),
-            ("Id", run.id),
-            ("Status", run.status),
-            ("Tasks", f"{len(run.task_indices):,} of {run.env}, split {run.task_split}"),
-            ("Trials", str(run.num_trials)),
-            ("Seed", str(run.config.get("seed", "unknown"))),
-            ("Judge", str(run.config.get("judge_model") or "none")),
-            *((f"Pack {key}", str(value)) for key, value in run.pack.items()),
-        ]
+    yield shared.provenance(
+        run,
+        ("Tasks", f"{len(run.task_indices):,} of {run.env}, split {run.task_split}"),
+        ("Trials", str(run.num_trials)),
+        pack=run.pack,
     )
     yield shared.setup_text(run.config)
     if run.policy.strip():
-        yield Text(id="policy", title="Policy of the agent", text=run.policy, detail=True)
+        yield sections.Text(id="policy", title="Policy of the agent", text=run.policy, detail=True)
 
 
 SECTIONS: tuple[shared.Builder[RunData], ...] = (

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from rich import box
+from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text as RichText
 
-from greenroom.reports import tabular, texts
-from greenroom.reports.sections import (
-    AnySection,
-    Cell,
-    Chart,
-    Column,
-    Facts,
-    Failure,
-    Failures,
-    Figures,
-    Grid,
-    Report,
-    Table,
-    Text,
-)
+from greenroom.messages import text_of
+from greenroom.reports import sections, tabular, texts
+from greenroom.reports.evaluation_words import cell_name, value_text
+from greenroom.reports.report import EvaluatedRow
+from greenroom.store import EvaluationRecord
 from greenroom.store.outcomes import outcome_info
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 WIDE = 100
 """From so many columns on, there is room for wide columns and for what figures mean."""
@@ -40,12 +29,13 @@ _MOST_POINTS = 20
 _MOST_EVIDENCE = 3
 _LONGEST = 160
 _INDENT = 4
+_VERDICTS = {True: "passed", False: "not passed", None: "no verdict"}
 _ALL = 10**9
 _ASCII = str.maketrans({"–": "-", "…": "...", "×": "x", "✓": "+", "·": "."})
 
 
 def print_report(
-    report: Report,
+    report: sections.Report,
     console: Console,
     *,
     everything: bool = False,
@@ -90,7 +80,7 @@ class Printer:
         shown.pad_left(indent)
         self.console.print(shown, highlight=False)
 
-    def header(self, report: Report) -> None:
+    def header(self, report: sections.Report) -> None:
         """What it is about, the result, and what has to be known to read it."""
         if report.kind != "greenroom.comparison":
             self.say(report.name, "bold")
@@ -104,33 +94,33 @@ class Printer:
             self.say(f"{fact.label}: {fact.value}")
         self.console.print()
 
-    def section(self, section: AnySection) -> None:
+    def section(self, section: sections.AnySection) -> None:
         """Print one section and its notes."""
         notes = list(section.notes)
         match section:
-            case Figures():
+            case sections.Figures():
                 self._table(section.title, tabular.figure_lines(section))
                 notes = [*tabular.figure_notes(section), *notes]
-            case Table():
+            case sections.Table():
                 most = None if self.everything else section.shown
                 self._table(section.title, tabular.table_lines(section, most))
-            case Grid():
+            case sections.Grid():
                 self._grid(section)
-            case Chart():
+            case sections.Chart():
                 most = _ALL if self.everything else _MOST_POINTS
                 self._table(section.title, tabular.chart_lines(section, most))
-            case Failures():
+            case sections.Failures():
                 self._failures(section)
             case _:
                 self._plain(section)
         for note in notes:
             self.say(note, "dim")
-        if notes or isinstance(section, (Facts, Text)):
+        if notes or isinstance(section, (sections.Facts, sections.Text)):
             self.console.print()
 
-    def _plain(self, section: Facts | Text) -> None:
+    def _plain(self, section: sections.Facts | sections.Text) -> None:
         self.say(section.title, "bold")
-        if isinstance(section, Facts):
+        if isinstance(section, sections.Facts):
             for fact in section.facts:
                 self.say(f"{fact.label}: {fact.value}", indent=2)
         else:
@@ -166,7 +156,7 @@ class Printer:
             self.say(f"{lines.more}: {self.more} shows them.", "dim")
             self.console.print()
 
-    def _cell(self, cell: Cell, column: Column) -> RichText:
+    def _cell(self, cell: sections.Cell, column: sections.Column) -> RichText:
         if column.format == "outcome" and isinstance(cell, str):
             return self._mark(cell).append(" ").append_text(self.text(outcome_info(cell).label))
         if column.format == "outcomes" and isinstance(cell, list):
@@ -182,7 +172,7 @@ class Printer:
         mark = RichText()
         return mark.append(info.plain_symbol if plain else info.symbol, style=info.style)
 
-    def _grid(self, grid: Grid) -> None:
+    def _grid(self, grid: sections.Grid) -> None:
         most = _ALL if self.everything else grid.shown
         most = most if self.max_items is None else self.max_items
         if most < 1:
@@ -193,7 +183,7 @@ class Printer:
         # The first cell says what an item is about; it stands after the item and its outcomes.
         self._table(title, tabular.grid_lines(grid, items, most), stretched=2)
 
-    def _failures(self, section: Failures) -> None:
+    def _failures(self, section: sections.Failures) -> None:
         shown = section.shown if self.max_failures is None else self.max_failures
         if not section.total or shown == 0:
             return
@@ -208,10 +198,56 @@ class Printer:
             self.say(f"... and {more}: {self.more} shows them.", "dim")
         self.console.print()
 
-    def _failure(self, failure: Failure, label: str, asks: str) -> None:
+    def _failure(self, failure: sections.FailedCell, label: str, asks: str) -> None:
         self.say(f"{failure.label}, {label}: {texts.one_line(failure.sentence, _LONGEST)}")
         evidence = [(one.label.lower(), one.text) for one in failure.evidence[:_MOST_EVIDENCE]]
         for name, text in [(asks, failure.subject), *evidence]:
             if text:
                 line = texts.one_line(f"{name} {text}", self.console.width - _INDENT)
                 self.say(line, "dim", indent=_INDENT)
+
+
+# One result of an evaluation in full
+
+
+def print_result(evaluation: EvaluationRecord, result: EvaluatedRow, console: Console) -> None:
+    """Print what went in, what came out, and what was compared with what."""
+    title = cell_name(result.row, result.repeat, evaluation.repeats)
+    _say(console, f"{evaluation.name}, {title}", "bold")
+    for name, value in result.inputs.items():
+        _block(console, name, value_text(value))
+    if result.conversation is not None:
+        _say(console, "Conversation", "bold")
+        for message in result.conversation:
+            _block(console, str(message.get("role")), _words(message), indent=4)
+    if result.has_result:
+        _block(console, "Output", value_text(result.outputs))
+    else:
+        _block(console, "Error", result.error or "")
+    for alias, score in result.scores.items():
+        number = "no score" if score.score is None else f"{score.score:g}"
+        _say(console, f"{alias}: {number}, {_VERDICTS[score.passed]}", "bold")
+        _block(console, "compared", value_text(score.compared), indent=4)
+        _block(console, "against", value_text(score.against), indent=4)
+        if score.reason:
+            _block(console, "reason", score.reason, indent=4)
+    _say(console, f"{result.seconds:.3f} s, {texts.plural(result.attempts, 'attempt')}", "dim")
+
+
+def _words(message: Mapping[str, Any]) -> str:
+    calls = message.get("tool_calls")
+    words = text_of(message.get("content"))
+    return f"{words} [calls {value_text(calls)}]".strip() if calls else words
+
+
+def _block(console: Console, name: str, text: str, *, indent: int = 0) -> None:
+    """A name with a text of any number of lines, never read as markup."""
+    lines = text.splitlines() or [""]
+    _say(console, f"{name}: {lines[0]}", indent=indent)
+    for line in lines[1:]:
+        _say(console, line, indent=indent + 4)
+
+
+def _say(console: Console, text: str, style: str = "", *, indent: int = 0) -> None:
+    line = " " * indent + texts.one_line(text)
+    console.print(RichText(line.encode("utf-8", "replace").decode(), style), soft_wrap=True)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from greenroom.analysis.roles import column_roles
 from greenroom.messages import text_of
+from greenroom.reports.report import EvaluationData
 from greenroom.reports.texts import one_line, percent, plural
-from greenroom.store import chat_of
+from greenroom.store import EvaluationRecord, chat_of
 from greenroom.util.raw_json import raw_text
-
-if TYPE_CHECKING:
-    from greenroom.reports.report import EvaluationData
-    from greenroom.store import EvaluationRecord
 
 _LONGEST = 300
 
@@ -33,16 +30,17 @@ def question_of(row: Mapping[str, Any], evaluation: EvaluationRecord) -> str:
     """What the workflow was asked: the last message of a chat, or the row's inputs."""
     config = evaluation.config
     spoken = config.get("message") or config.get("said")
-    wanted: list[str] = (
-        [spoken]
-        if spoken
-        else config.get("inputs")
-        or [name for name in column_roles(list(row)).inputs if name != config.get("expected")]
-    )
+    wanted = [spoken] if spoken else input_names(row, config)
     texts = {name: _asked(row[name]) for name in wanted if name in row}
     if len(texts) == 1:
         return one_line(next(iter(texts.values())), _LONGEST)
     return one_line("; ".join(f"{name}: {text}" for name, text in texts.items()), _LONGEST)
+
+
+def input_names(row: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
+    """The columns of a row that the workflow was given."""
+    roles = column_roles(list(row))
+    return config.get("inputs") or [one for one in roles.inputs if one != config.get("expected")]
 
 
 def _asked(value: Any) -> str:

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from pydantic import BaseModel
 
@@ -15,10 +15,8 @@ from greenroom.errors import InputError
 from greenroom.reports.json_report import render_json
 from greenroom.reports.plain import plain
 from greenroom.reports.report import ComparisonReport, EvaluationReport, RunReport
+from greenroom.reports.sections import Report
 from greenroom.util.raw_json import raw_text
-
-if TYPE_CHECKING:
-    from greenroom.reports.sections import Report
 
 
 def render(report: Report, form: str) -> str | bytes:

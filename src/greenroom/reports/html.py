@@ -9,22 +9,20 @@ import json
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
-from functools import cache
 from importlib.resources import files
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from greenroom.reports import tabular, texts
 from greenroom.reports.html_charts import plot
-from greenroom.reports.html_data import cell_blocks, cell_links
+from greenroom.reports.html_data import conversations
 from greenroom.reports.plain import plain
 from greenroom.reports.report import EvaluationData, RunData
 from greenroom.reports.sections import AnySection, Chart, Evidence, Grid, Report, Table
-from greenroom.reports.templates import template
+from greenroom.reports.templates import Names, template
 from greenroom.store.outcomes import OUTCOMES, outcome_info
 
 if TYPE_CHECKING:
-    from jinja2 import Template
     from markupsafe import Markup
 
 Pieces = list[tuple[str, bool]]
@@ -71,11 +69,9 @@ def render_html(report: Report, data: RunData | EvaluationData | None = None) ->
     """
     if data is None and isinstance(report, (RunData, EvaluationData)):
         data = report
-    page = _template().render(
-        report=report,
-        sections=list(placed(report)),
-        links=cell_links(report, data),
-        blocks=cell_blocks(report, data),
+    links, blocks = conversations(report, data)
+    page = template("page.html.jinja", _words).render(
+        report=report, sections=list(placed(report)), links=links, blocks=blocks
     )
     # Half a surrogate pair cannot be written to a file, and a page has no control characters.
     return _NO_CHARACTER.sub("\ufffd", page)
@@ -117,37 +113,34 @@ def _says_something(section: AnySection) -> bool:
     return True
 
 
-@cache
-def _template() -> Template:
-    return template(
-        "page.html.jinja",
-        filters={
-            "data": _json,
-            "plural": texts.plural,
-            "power": _power,
-            "tone": _tone,
-            "unbroken": _unbroken,
-        },
-        names={
-            "LONG": LONG,
-            "cell_text": texts.cell_text,
-            "chart_lines": tabular.chart_lines,
-            "compared": compared,
-            "figure_text": texts.figure_text,
-            "group": _group,
-            "groups": _groups,
-            "outcome_counts": _outcome_counts,
-            "outcome_info": outcome_info,
-            "outcome_words": {
-                name: {"label": info.label, "symbol": info.symbol, "tone": _tone(name)}
-                for name, info in OUTCOMES.items()
-            },
-            "percent": texts.percent,
-            "plot": plot,
-            "scripts": _assets(SCRIPTS),
-            "styles": _assets(STYLES),
-        },
-    )
+def _words() -> tuple[Names, Names]:
+    filters = {
+        "data": _json,
+        "plural": texts.plural,
+        "power": _power,
+        "tone": _tone,
+        "unbroken": _unbroken,
+    }
+    outcomes = {
+        name: {"label": info.label, "symbol": info.symbol, "tone": _tone(name)}
+        for name, info in OUTCOMES.items()
+    }
+    return filters, {
+        "LONG": LONG,
+        "cell_text": texts.cell_text,
+        "chart_lines": tabular.chart_lines,
+        "compared": compared,
+        "figure_text": texts.figure_text,
+        "group": _group,
+        "groups": _groups,
+        "outcome_counts": _outcome_counts,
+        "outcome_info": outcome_info,
+        "outcome_words": outcomes,
+        "percent": texts.percent,
+        "plot": plot,
+        "scripts": _assets(SCRIPTS),
+        "styles": _assets(STYLES),
+    }
 
 
 def _assets(names: tuple[str, ...]) -> str:

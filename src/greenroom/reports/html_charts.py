@@ -86,16 +86,50 @@ class Axis:
 def plot(chart: Chart) -> Plot:
     """Where everything stands."""
     points = [point for one in chart.series for point in one.points]
-    y = Axis(_y_ticks(chart, points), HEIGHT - BOTTOM, TOP)
     places = sorted({point.x for point in points})
+    y = Axis(_y_ticks(chart, points), HEIGHT - BOTTOM, TOP)
+    band = 0.0
     if chart.style == "scatter":
         x = Axis(nice_ticks([0.0, *places]), LEFT, WIDTH - RIGHT)
-        return _plot(chart, y, [x.at(place) for place in places], [(x.at(t), t) for t in x.ticks])
-    band = (WIDTH - LEFT - RIGHT) / max(1, len(places))
-    middles = [LEFT + (place + 0.5) * band for place in range(len(places))]
-    every = math.ceil(len(places) / MOST_TICKS)
-    ticks = list(zip(middles, places, strict=True))[::every]
-    return _plot(chart, y, middles, ticks, band)
+        at = {place: x.at(place) for place in places}
+        x_ticks = [(x.at(value), tick_text(value, chart.x, x.ticks)) for value in x.ticks]
+    else:
+        band = (WIDTH - LEFT - RIGHT) / max(1, len(places))
+        at = {place: LEFT + (number + 0.5) * band for number, place in enumerate(places)}
+        names = {point.x: point.label for point in points if point.label}
+        ticks = places[:: max(1, math.ceil(len(places) / MOST_TICKS))]
+        x_ticks = [
+            (round(at[value], 1), names.get(value) or tick_text(value, chart.x, ticks))
+            for value in ticks
+        ]
+    group = min(band * 0.72, 34.0 * len(chart.series))
+    bar = group / max(1, len(chart.series))
+    series: list[Drawn] = []
+    for number, one in enumerate(chart.series):
+        aside = (number + 0.5) * bar - group / 2 if chart.style == "bars" else 0.0
+        marks = [
+            Mark(
+                point=point,
+                x=round(at[point.x] + aside, 1),
+                y=y.at(point.y),
+                low=None if point.low is None else y.at(point.low),
+                high=None if point.high is None else y.at(point.high),
+                said=_said(chart, one, point),
+                label=_label(chart, point) if len(points) <= MOST_LABELS else "",
+            )
+            for point in one.points
+        ]
+        path, area = _steps(marks, band, y.start) if chart.style == "steps" else ("", "")
+        series.append(Drawn(one.name, number % COLOURS, marks, path, area))
+    said = [mark.said for one in series for mark in one.marks]
+    return Plot(
+        x_ticks=x_ticks,
+        y_ticks=[(y.at(value), tick_text(value, chart.y, y.ticks)) for value in y.ticks],
+        series=series,
+        floor=y.at(0.0),
+        bar=round(min(bar * 0.86, 34.0), 1),
+        said="; ".join(said) if len(said) <= MOST_SAID else "The values are in the table below.",
+    )
 
 
 def nice_ticks(values: Iterable[float], count: int = 5) -> list[float]:
@@ -117,51 +151,6 @@ def _y_ticks(chart: Chart, points: Sequence[Point]) -> list[float]:
     if chart.y.format == "percent" and all(0 <= value <= 1 for value in values):
         return [0.0, 0.25, 0.5, 0.75, 1.0]
     return nice_ticks([0.0, *values])
-
-
-def _plot(
-    chart: Chart,
-    y: Axis,
-    places: Sequence[float],
-    ticks: Sequence[tuple[float, float]],
-    band: float = 0.0,
-) -> Plot:
-    points = [point for one in chart.series for point in one.points]
-    names = {point.x: point.label for point in points if point.label}
-    found = dict(zip(sorted({point.x for point in points}), places, strict=True))
-    group = min(band * 0.72, 34.0 * len(chart.series))
-    bar = group / max(1, len(chart.series))
-    labelled = len(points) <= MOST_LABELS
-    series: list[Drawn] = []
-    for number, one in enumerate(chart.series):
-        aside = (number + 0.5) * bar - group / 2 if chart.style == "bars" else 0.0
-        marks = [
-            Mark(
-                point=point,
-                x=round(found[point.x] + aside, 1),
-                y=y.at(point.y),
-                low=None if point.low is None else y.at(point.low),
-                high=None if point.high is None else y.at(point.high),
-                said=_said(chart, one, point),
-                label=_label(chart, point) if labelled else "",
-            )
-            for point in one.points
-        ]
-        path, area = _steps(marks, band, y.start) if chart.style == "steps" else ("", "")
-        series.append(Drawn(one.name, number % COLOURS, marks, path, area))
-    said = [mark.said for one in series for mark in one.marks]
-    named = {} if chart.style == "scatter" else names
-    return Plot(
-        x_ticks=[
-            (round(at, 1), named.get(value) or tick_text(value, chart.x, [t for _, t in ticks]))
-            for at, value in ticks
-        ],
-        y_ticks=[(y.at(value), tick_text(value, chart.y, y.ticks)) for value in y.ticks],
-        series=series,
-        floor=y.at(0.0),
-        bar=round(min(bar * 0.86, 34.0), 1),
-        said="; ".join(said) if len(said) <= MOST_SAID else "The values are in the table below.",
-    )
 
 
 def tick_text(value: float, column: Column, ticks: Sequence[float]) -> str:

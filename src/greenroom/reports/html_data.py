@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any, cast
 
-from greenroom.analysis.roles import column_roles
 from greenroom.messages import text_of
-from greenroom.reports.build_evaluation import outcome_of
+from greenroom.reports.evaluation_words import input_names
 from greenroom.reports.report import EvaluatedRow, EvaluationData, RunData
 from greenroom.reports.sections import Failures, Grid, Report
 from greenroom.reports.texts import date_text, money, show
 from greenroom.store import EpisodeRecord, chat_of, decoded
 from greenroom.store.records import CellRecord, RewardRecord, StepRecord
+from greenroom.trajectories import RESPOND
+from greenroom.util.json_values import as_dict
 
 Data = RunData | EvaluationData
 Item = dict[str, Any]
@@ -31,56 +31,24 @@ Place = tuple[int, int]
 _WHO = {"user": "User", "assistant": "Assistant", "system": "System", "developer": "System"}
 
 
-@dataclass
-class Block:
-    """The cells of one task or row."""
-
-    cells: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    texts: dict[str, int] = field(default_factory=dict[str, int])
-
-    def text(self, text: str) -> int:
-        """Where a text stands among the texts of the block."""
-        return self.texts.setdefault(text, len(self.texts))
-
-    def as_dict(self) -> dict[str, Any]:
-        """The block as it stands in the page."""
-        return {"cells": self.cells, "texts": list(self.texts)}
-
-
-def cell_links(report: Report, data: Data | None) -> dict[Place, str]:
-    """The address, within the page, of every cell that can be read."""
-    grid = _grid(report)
+def conversations(
+    report: Report, data: Data | None
+) -> tuple[dict[Place, str], dict[int, dict[str, Any]]]:
+    """What can be read: the address of each cell within the page, and a block per task or row."""
+    grid = next((one for one in report.sections if isinstance(one, Grid)), None)
+    links: dict[Place, str] = {}
+    cells: dict[int, list[dict[str, Any]]] = {}
     if grid is None or data is None:
-        return {}
-    known = {place for place, _ in _cells(data)}
-    return {
-        (item.key, trial): f"#{grid.item}-{item.label}-{grid.trial}-{name}".replace(" ", "-")
-        for item in grid.items
-        for trial, name in enumerate(grid.trials)
-        if (item.key, trial) in known
-    }
-
-
-def cell_blocks(report: Report, data: Data | None) -> dict[int, dict[str, Any]]:
-    """A block for each task or row, by the key of the grid's item."""
-    grid = _grid(report)
-    if grid is None or data is None:
-        return {}
+        return links, {}
     labels = {item.key: item.label for item in grid.items}
     reasons = _reasons(report)
-    blocks: dict[int, Block] = {}
     for place, record in sorted(_cells(data), key=lambda cell: cell[0]):
         key, trial = place
         if key not in labels or trial >= len(grid.trials):
             continue
-        block = blocks.setdefault(key, Block())
         name = f"{grid.trial} {grid.trials[trial]}"
         title = f"{grid.item.capitalize()} {labels[key]}"
-        found = (
-            _episode(record, block)
-            if isinstance(record, EpisodeRecord)
-            else _result(record, cast("EvaluationData", data), block)
-        )
+        links[place] = f"#{grid.item} {labels[key]} {name}".replace(" ", "-")
         shared = {
             "trial": trial,
             "name": name,
@@ -88,22 +56,30 @@ def cell_blocks(report: Report, data: Data | None) -> dict[int, dict[str, Any]]:
             "why": reasons.get(place, []),
             "error": record.error,
         }
-        block.cells.append(shared | found)
-    return {key: block.as_dict() for key, block in blocks.items()}
+        found = (
+            _episode(record)
+            if isinstance(record, EpisodeRecord)
+            else _result(record, cast("EvaluationData", data))
+        )
+        cells.setdefault(key, []).append(shared | found)
+    return links, {key: _block(found) for key, found in cells.items()}
 
 
-def _grid(report: Report) -> Grid | None:
-    return next((one for one in report.sections if isinstance(one, Grid)), None)
-
-
-def _cells(data: Data) -> Iterator[tuple[Place, EpisodeRecord | EvaluatedRow]]:
+def _cells(data: Data) -> list[tuple[Place, EpisodeRecord | EvaluatedRow]]:
     if isinstance(data, RunData):
-        for episode in data.episodes:
-            yield (episode.task_index, episode.trial), episode
-    else:
-        # People count rows and repeats from 1.
-        for result in data.results:
-            yield (result.row - 1, result.repeat - 1), result
+        return [(episode.key, episode) for episode in data.episodes]
+    # People count rows and repeats from 1.
+    return [((result.row - 1, result.repeat - 1), result) for result in data.results]
+
+
+def _block(cells: list[dict[str, Any]]) -> dict[str, Any]:
+    """The cells of one task or row, and each of their texts once."""
+    texts: dict[str, int] = {}
+    for cell in cells:
+        for one in (*cell["parts"], *cell["items"]):
+            if isinstance(one.get("text"), str):
+                one["text"] = texts.setdefault(one["text"], len(texts))
+    return {"cells": cells, "texts": list(texts)}
 
 
 def _reasons(report: Report) -> dict[Place, list[dict[str, Any]]]:
@@ -121,87 +97,73 @@ def _reasons(report: Report) -> dict[Place, list[dict[str, Any]]]:
 # Episodes of a run
 
 
-def _episode(episode: EpisodeRecord, block: Block) -> dict[str, Any]:
-    task, details = episode.task, episode.details
-    parts: list[Part] = [{"title": "The user's task", "text": block.text(task.instruction)}]
-    if details is not None:
-        parts += [_database(details), *_outputs(details)]
+def _episode(episode: EpisodeRecord) -> dict[str, Any]:
+    details = episode.details
     return {
         "outcome": episode.outcome,
-        "items": list(_episode_items(episode, block)),
+        "items": list(_episode_items(episode)),
         "parts": [
-            *parts,
+            {"title": "The user's task", "text": episode.task.instruction},
+            *([] if details is None else [_database(details), *_outputs(details)]),
             _ground_truth(episode),
             {"title": "Episode", "facts": _episode_facts(episode)},
         ],
     }
 
 
-def _episode_items(episode: EpisodeRecord, block: Block) -> Iterator[Item]:
+def _episode_items(episode: EpisodeRecord) -> Iterator[Item]:
     """What was said and done. A turn begins with the message of the user that it answers."""
     steps = episode.steps
     turn = steps[0].turn if steps else None
     if turn is not None:
         yield {"turn": turn}
     if episode.opening:
-        yield _said("User", episode.opening, block)
+        yield _said("User", episode.opening)
     for place, step in enumerate(steps):
         if step.turn != turn:
             turn = step.turn
             yield {"turn": turn}
         content = step.action.kwargs.get("content")
-        if step.action.name != "respond" or not isinstance(content, str):
-            yield _tool_call(step, block)
+        if step.action.name != RESPOND or not isinstance(content, str):
+            yield _tool_call(step)
             continue
-        yield _said("Agent", content, block, problem=step.invalid)
+        yield _said("Agent", content, problem=step.invalid)
         following = steps[place + 1].turn if place + 1 < len(steps) else turn
         if following != turn:
             turn = following
             yield {"turn": turn}
         if step.source == "user" and step.invalid is None:
-            yield _said("User", step.observation, block)
+            yield _said("User", step.observation)
 
 
-def _said(who: str, text: str, block: Block, *, problem: str | None = None) -> Item:
-    return {"who": who, "text": block.text(text), "problem": problem}
+def _said(who: str, text: str, *, problem: str | None = None) -> Item:
+    return {"who": who, "text": text, "problem": problem}
 
 
-def _tool_call(step: StepRecord, block: Block) -> Item:
+def _tool_call(step: StepRecord) -> Item:
     return {
         "tool": step.action.name,
         "kwargs": step.action.kwargs,
         "writes": step.action.writes,
         "invalid": step.invalid,
-        "text": block.text(step.observation),
+        "text": step.observation,
     }
 
 
 def _ground_truth(episode: EpisodeRecord) -> Part:
     done = [step.action for step in episode.steps if step.invalid is None]
-    checks = [
-        {
-            "good": (
-                good := any(action.name == one.name and action.kwargs == one.kwargs for one in done)
-            ),
-            "name": action.name,
-            "note": "; ".join(
-                [
-                    *(["changes the database"] if action.writes else []),
-                    *([] if good else ["not done exactly so"]),
-                ]
-            ),
-            "values": action.kwargs,
-        }
-        for action in episode.task.actions
-    ]
+    checks: list[dict[str, Any]] = []
+    for action in episode.task.actions:
+        good = any(action.name == one.name and action.kwargs == one.kwargs for one in done)
+        notes = {"changes the database": action.writes, "not done exactly so": not good}
+        note = "; ".join(text for text, applies in notes.items() if applies)
+        checks.append({"good": good, "name": action.name, "note": note, "values": action.kwargs})
     empty = "" if checks else "The task asks for no action."
     return {"title": "Ground truth", "id": "ground-truth", "checks": checks, "empty": empty}
 
 
 def _database(details: RewardRecord) -> Part:
-    said = (
-        "as the ground truth leaves it" if details.database else "not as the ground truth leaves it"
-    )
+    said = f"{'' if details.database else 'not '}as the ground truth leaves it"
     return {
         "title": "Database",
         "id": "database-differences",
@@ -255,12 +217,8 @@ def _cell_facts(record: CellRecord) -> Iterator[tuple[str, str]]:
 # Results of an evaluation
 
 
-def _result(result: EvaluatedRow, data: EvaluationData, block: Block) -> dict[str, Any]:
-    config = data.evaluation.config
-    roles = column_roles(list(result.inputs))
-    names: list[str] = config.get("inputs") or [
-        name for name in roles.inputs if name != config.get("expected")
-    ]
+def _result(result: EvaluatedRow, data: EvaluationData) -> dict[str, Any]:
+    names = input_names(result.inputs, data.evaluation.config)
     given = {name: result.inputs[name] for name in names if name in result.inputs}
     rest = {name: value for name, value in result.inputs.items() if name not in given}
     parts: list[Part] = [{"title": "Scores", "id": "scores", "checks": list(_scores(result))}]
@@ -270,16 +228,16 @@ def _result(result: EvaluatedRow, data: EvaluationData, block: Block) -> dict[st
     if result.trace_id:
         facts.append(("Trace", result.trace_id))
     return {
-        "outcome": outcome_of(result),
-        "items": list(_result_items(result, given, block)),
+        "outcome": result.shown_outcome,
+        "items": list(_result_items(result, given)),
         "parts": [*parts, {"title": "Result", "facts": facts}],
     }
 
 
-def _result_items(result: EvaluatedRow, given: Mapping[str, Any], block: Block) -> Iterator[Item]:
+def _result_items(result: EvaluatedRow, given: Mapping[str, Any]) -> Iterator[Item]:
     """The conversation, or what went in and what came out."""
     if result.conversation:
-        yield from _messages(result.conversation, block)
+        yield from _messages(result.conversation)
         return
     values: dict[str, Any] = {}
     chats: list[dict[str, Any]] = []
@@ -291,39 +249,34 @@ def _result_items(result: EvaluatedRow, given: Mapping[str, Any], block: Block) 
             chats += chat
     if values:
         yield {"who": "Input", "values": values}
-    yield from _messages(chats, block)
+    yield from _messages(chats)
     outputs = result.outputs
     said = chat_of(outputs) or chat_of([outputs])
     if said:
-        yield from _messages(said, block)
+        yield from _messages(said)
     elif outputs is not None:
-        text = (
-            outputs
-            if isinstance(outputs, str)
-            else json.dumps(outputs, ensure_ascii=False, default=str)
-        )
-        yield _said("Output", text, block)
+        is_text = isinstance(outputs, str)
+        text = outputs if is_text else json.dumps(outputs, ensure_ascii=False, default=str)
+        yield _said("Output", text)
 
 
-def _messages(messages: Iterable[Mapping[str, Any]], block: Block) -> Iterator[Item]:
+def _messages(messages: Iterable[Mapping[str, Any]]) -> Iterator[Item]:
     """Chat messages as they were said; calls of tools and their answers among them."""
     for message in messages:
         role, text = str(message.get("role", "")), text_of(message.get("content"))
         if role == "tool":
             name = message.get("name") or message.get("tool_call_id") or "tool"
-            yield {"tool": f"{name} answered", "text": block.text(text), "kwargs": {}}
+            yield {"tool": f"{name} answered", "text": text, "kwargs": {}}
             continue
         if text or not message.get("tool_calls"):
-            yield _said(_WHO.get(role, role.capitalize()), text, block)
+            yield _said(_WHO.get(role, role.capitalize()), text)
         for call in cast("list[Any]", message.get("tool_calls") or []):
             yield _requested(call)
 
 
 def _requested(call: Any) -> Item:
     """A call of a tool that a message asks for, whatever shape it has."""
-    whole = cast("dict[str, Any]", call) if isinstance(call, dict) else {}
-    function = whole.get("function")
-    found = cast("dict[str, Any]", function) if isinstance(function, dict) else {}
+    found = as_dict(as_dict(call).get("function"))
     given = decoded(found.get("arguments"))
     return {
         "tool": str(found.get("name", "tool")),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
-from typing import Any, TypeVar, cast, get_args, get_origin, overload
+from typing import Any, TypeVar, cast, overload
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
@@ -41,7 +40,7 @@ def parse_report(text: str, model: type[Report] = RunReport) -> Report:
     data = cast("dict[str, Any]", value)
     _check_kind(data, _kind(model))
     try:
-        return model.model_validate(_with_nan(model, data))
+        return model.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -86,25 +85,3 @@ def _check_kind(data: dict[str, Any], wanted: str) -> None:
             f"This report is of version {version}; this Greenroom reads reports up to version "
             f"{REPORT_VERSION}. A newer Greenroom can read it."
         )
-
-
-def _with_nan(kind: Any, value: Any) -> Any:
-    """The value with NaN for every null where the model wants a number."""
-    if kind is float:
-        return math.nan if value is None else value
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        if not isinstance(value, dict):
-            return value
-        record = cast("dict[str, Any]", value)
-        fields = kind.model_fields
-        return {
-            key: _with_nan(fields[key].annotation, item) if key in fields else item
-            for key, item in record.items()
-        }
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin is list and isinstance(value, list):
-        return [_with_nan(arguments[0], item) for item in cast("list[Any]", value)]
-    if origin is dict and isinstance(value, dict):
-        entries = cast("dict[str, Any]", value)
-        return {key: _with_nan(arguments[1], item) for key, item in entries.items()}
-    return value

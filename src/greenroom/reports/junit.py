@@ -10,17 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from greenroom.reports.evaluation_words import cell_name, value_text
 from greenroom.reports.report import EvaluatedRow, EvaluationReport, RunReport
-from greenroom.reports.templates import template
+from greenroom.reports.templates import Names, template
 from greenroom.reports.texts import kind_words
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 _LONGEST = 4_000
 # XML 1.0 has no characters for these.
@@ -65,16 +60,12 @@ def render_junit(report: RunReport | EvaluationReport) -> str:
             for gate in report.gates
         ]
         suites.append(_Suite(f"{report.name} gates", gates))
-    return _template().render(suites=suites, timestamp=_moment(job.created_at))
+    page = template("junit.xml.jinja", _words)
+    return page.render(suites=suites, timestamp=f"{job.created_at:%Y-%m-%dT%H:%M:%S}")
 
 
-@cache
-def _template() -> Template:
-    return template("junit.xml.jinja", filters={"xml": _possible})
-
-
-def _moment(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%S")
+def _words() -> tuple[Names, Names]:
+    return {"xml": _possible}, {}
 
 
 def _possible(text: str) -> str:

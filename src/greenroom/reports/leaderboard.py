@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
 
 from greenroom.reports.report import PublishedRow
 from greenroom.store.records import RunRecord
@@ -19,31 +17,22 @@ _TRIALS = 4  # pass^4 cannot be estimated from fewer
 _STRATEGY_NAMES = {"TC": "tool-calling", "Act": "act", "ReAct": "react"}
 
 
-@dataclass(frozen=True)
-class _Published:
-    """One row of the leaderboard; `short` is the strategy as it is called there."""
-
-    short: str
-    model: str
-    figures: tuple[float, float, float, float]
-    """pass^1 to pass^4."""
-
-
-_PUBLISHED: dict[str, tuple[_Published, ...]] = {
+_PUBLISHED: dict[str, tuple[tuple[str, str, tuple[float, ...]], ...]] = {
     "retail": (
-        _Published("TC", "claude-3-5-sonnet-20241022", (0.692, 0.576, 0.509, 0.462)),
-        _Published("TC", "claude-3-5-sonnet-20240620", (0.626, 0.506, 0.435, 0.387)),
-        _Published("TC", "gpt-4o", (0.604, 0.491, 0.430, 0.383)),
+        ("TC", "claude-3-5-sonnet-20241022", (0.692, 0.576, 0.509, 0.462)),
+        ("TC", "claude-3-5-sonnet-20240620", (0.626, 0.506, 0.435, 0.387)),
+        ("TC", "gpt-4o", (0.604, 0.491, 0.430, 0.383)),
     ),
     "airline": (
-        _Published("TC", "claude-3-5-sonnet-20241022", (0.460, 0.326, 0.263, 0.225)),
-        _Published("TC", "gpt-4o", (0.420, 0.273, 0.220, 0.200)),
-        _Published("Act", "gpt-4o", (0.365, 0.217, 0.160, 0.140)),
-        _Published("TC", "claude-3-5-sonnet-20240620", (0.360, 0.224, 0.169, 0.139)),
-        _Published("ReAct", "gpt-4o", (0.325, 0.233, 0.185, 0.160)),
-        _Published("TC", "gpt-4o-mini", (0.225, 0.140, 0.110, 0.100)),
+        ("TC", "claude-3-5-sonnet-20241022", (0.460, 0.326, 0.263, 0.225)),
+        ("TC", "gpt-4o", (0.420, 0.273, 0.220, 0.200)),
+        ("Act", "gpt-4o", (0.365, 0.217, 0.160, 0.140)),
+        ("TC", "claude-3-5-sonnet-20240620", (0.360, 0.224, 0.169, 0.139)),
+        ("ReAct", "gpt-4o", (0.325, 0.233, 0.185, 0.160)),
+        ("TC", "gpt-4o-mini", (0.225, 0.140, 0.110, 0.100)),
     ),
 }
+"""The strategy as it is called there, the model, and pass^1 to pass^4."""
 
 
 def published_rows(run: RunRecord) -> list[PublishedRow]:
@@ -57,12 +46,12 @@ def published_rows(run: RunRecord) -> list[PublishedRow]:
         return []
     return [
         PublishedRow(
-            strategy=f"{row.short} ({row.model})",
-            pass_hat_k=dict(enumerate(row.figures, start=1)),
+            strategy=f"{strategy} ({model})",
+            pass_hat_k=dict(enumerate(figures, start=1)),
             source=SOURCE,
-            differs=list(_differences(row, run)),
+            differs=list(_differences(_STRATEGY_NAMES[strategy], model, run)),
         )
-        for row in _PUBLISHED[run.env]
+        for strategy, model, figures in _PUBLISHED[run.env]
     ]
 
 
@@ -76,28 +65,19 @@ def _plays_official_split(run: RunRecord) -> bool:
     )
 
 
-def _differences(row: _Published, run: RunRecord) -> Iterator[str]:
-    """What is not the same for the row and the run, in words: there, then here."""
-    user, strategy = _named(run.config, "user_model"), _named(run.config, "user_strategy")
-    if _bare(user) != _USER_MODEL:
+def _differences(strategy: str, model: str, run: RunRecord) -> Iterator[str]:
+    """What is not the same for a published row and the run, in words: there, then here."""
+    own_model, user, user_strategy = (
+        str(run.config.get(key) or "none") for key in ("model", "user_model", "user_strategy")
+    )
+    # A provider before the name, as in openai/gpt-4o, makes no other model of it.
+    if user.rsplit("/", 1)[-1] != _USER_MODEL:
         yield f"user model: {_USER_MODEL} there, {user} here"
-    if strategy != _USER_STRATEGY:
-        yield f"user strategy: {_USER_STRATEGY} there, {strategy} here"
-    model = _named(run.config, "model")
-    if _bare(model) != row.model:
-        yield f"agent model: {row.model} there, {model} here"
-    published, own = _STRATEGY_NAMES[row.short], run.agent_strategy
-    if own != published:
-        yield f"agent strategy and prompts: Tau Bench's {published} there, {own} here"
+    if user_strategy != _USER_STRATEGY:
+        yield f"user strategy: {_USER_STRATEGY} there, {user_strategy} here"
+    if own_model.rsplit("/", 1)[-1] != model:
+        yield f"agent model: {model} there, {own_model} here"
+    if run.agent_strategy != strategy:
+        yield f"agent strategy and prompts: Tau Bench's {strategy} there, {run.agent_strategy} here"
     if run.num_trials < _TRIALS:
         yield f"trials per task: at least {_TRIALS} there, {run.num_trials} here"
-
-
-def _named(config: dict[str, Any], key: str) -> str:
-    value = config.get(key)
-    return str(value) if value not in (None, "") else "none"
-
-
-def _bare(model: str) -> str:
-    # A provider before the name, as in openai/gpt-4o, makes no other model of it.
-    return model.rsplit("/", 1)[-1]

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
-from typing import TYPE_CHECKING
 
 from greenroom.reports import tabular, texts
-from greenroom.reports.templates import template
+from greenroom.reports.sections import Column, Failures, Grid, GridItem, Report, Row
+from greenroom.reports.templates import Names, template
 from greenroom.store.outcomes import OUTCOMES
-
-if TYPE_CHECKING:
-    from jinja2 import Template
-
-    from greenroom.reports.sections import Column, Failures, Grid, GridItem, Report, Row
 
 MOST = {"worst": 10, "listed": 120, "explained": 60, "rows": 60}
 """How much is listed: a comment on a pull request has room for 65,536 characters."""
@@ -27,7 +21,7 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 def render_markdown(report: Report) -> str:
     """The report with its headline first and its details folded."""
-    text = _template().render(report=report, most=MOST)
+    text = template("report.md.jinja", _words).render(report=report, most=MOST)
     return _BLANK_LINES.sub("\n\n", text).strip() + "\n"
 
 
@@ -41,29 +35,17 @@ def escape(text: str, limit: int | None = None) -> str:
     return _MENTION.sub("@\u200b", line)
 
 
-@cache
-def _template() -> Template:
-    return template(
-        "report.md.jinja",
-        filters={
-            "cells": _cells,
-            "fenced": _fenced,
-            "md": escape,
-            "plural": texts.plural,
-            "rule": _rule,
-            "unsolved": _unsolved,
-        },
-        names={
-            "chart_lines": tabular.chart_lines,
-            "figure_lines": tabular.figure_lines,
-            "figure_notes": tabular.figure_notes,
-            "grid_lines": tabular.grid_lines,
-            "kind_lines": tabular.kind_lines,
-            "labels": _labels,
-            "legend": ", ".join(f"{one.symbol} {one.label.lower()}" for one in OUTCOMES.values()),
-            "table_lines": tabular.table_lines,
-        },
-    )
+def _words() -> tuple[Names, Names]:
+    filters = {
+        "cells": _cells,
+        "fenced": _fenced,
+        "md": escape,
+        "plural": texts.plural,
+        "rule": _rule,
+        "unsolved": _unsolved,
+    }
+    symbols = ", ".join(f"{one.symbol} {one.label.lower()}" for one in OUTCOMES.values())
+    return filters, {"labels": _labels, "legend": symbols, "tabular": tabular}
 
 
 def _cells(row: Row, columns: Sequence[Column]) -> list[str]:

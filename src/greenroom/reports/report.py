@@ -7,21 +7,16 @@ from typing import Any, Literal
 
 from pydantic import Field, computed_field
 
-from greenroom.analysis.comparison_figures import (
-    EvaluationComparison,
-    EvaluationSide,
-    RunComparison,
-    RunSide,
-)
+from greenroom.analysis import figures
 from greenroom.analysis.evaluations import EvaluationFigures
-from greenroom.analysis.figures import ErrorBreakdown, ErrorConvention, RunMetrics
+from greenroom.analysis.figures import Immutable
 from greenroom.analysis.slices import Slice
-from greenroom.reports.sections import Part, Report
+from greenroom.reports.sections import Report
 from greenroom.store import EvaluationRecord, ResultRecord
 from greenroom.store.records import EpisodeRecord, RunRecord, Usage
 
 
-class PublishedRow(Part, frozen=True):
+class PublishedRow(Immutable, frozen=True):
     """A published result that stands beside a run, and what differs between the two."""
 
     strategy: str
@@ -30,12 +25,12 @@ class PublishedRow(Part, frozen=True):
     differs: list[str]
 
 
-class RunData(Part, frozen=True):
+class RunData(Immutable, frozen=True):
     """Everything that is known of a run: what its sections are built from."""
 
     run: RunRecord
-    metrics: RunMetrics
-    errors: ErrorBreakdown
+    metrics: figures.RunMetrics
+    errors: figures.ErrorBreakdown
     published: list[PublishedRow]
     episodes: list[EpisodeRecord]
     attempts: int = 0
@@ -66,6 +61,13 @@ class EvaluatedRow(ResultRecord):
     inputs: dict[str, Any] = Field(default_factory=dict[str, Any])
     """The whole row, the expected output included."""
 
+    @property
+    def shown_outcome(self) -> str:
+        """What became of it, over all evaluators: the name of an outcome."""
+        if not self.has_result:
+            return self.outcome
+        return {True: "passed", False: "not_passed", None: "answered"}[self.solved]
+
     @classmethod
     def of(cls, record: ResultRecord, inputs: Mapping[str, Any]) -> EvaluatedRow:
         """A result as people count it."""
@@ -90,7 +92,7 @@ class EvaluationFacts(EvaluationRecord):
         return self.row_count * self.repeats
 
 
-class EvaluationData(Part, frozen=True):
+class EvaluationData(Immutable, frozen=True):
     """Everything that is known of an evaluation: what its sections are built from."""
 
     evaluation: EvaluationFacts
@@ -113,13 +115,13 @@ class ComparisonReport(Report, frozen=True):
 
     kind: Literal["greenroom.comparison"] = "greenroom.comparison"
     confidence: float
-    convention: ErrorConvention | None = None
+    convention: figures.ErrorConvention | None = None
     """For runs: what becomes of episodes without a result."""
-    runs: list[RunSide] = Field(default_factory=list[RunSide])
+    runs: list[figures.RunSide] = Field(default_factory=list[figures.RunSide])
     """The baseline first; empty for evaluations."""
-    evaluations: list[EvaluationSide] = Field(default_factory=list[EvaluationSide])
+    evaluations: list[figures.EvaluationSide] = Field(default_factory=list[figures.EvaluationSide])
     """The baseline first; empty for runs."""
-    comparisons: list[RunComparison] | list[EvaluationComparison]
+    comparisons: list[figures.RunComparison] | list[figures.EvaluationComparison]
     """One for each further run or evaluation."""
 
     @property

@@ -10,7 +10,7 @@ from greenroom.analysis.tally import usage_by_purse
 from greenroom.reports import run_words as words
 from greenroom.reports.report import RunData
 from greenroom.reports.sections import AnySection, Figure, Figures, Point
-from greenroom.reports.shared_sections import chart, fig, pass_points
+from greenroom.reports.shared_sections import chart, estimate_points, fig
 from greenroom.reports.texts import money, plural
 from greenroom.store.records import Usage
 
@@ -130,7 +130,11 @@ def reliability(data: RunData) -> Iterator[AnySection]:
     if words.conventions_differ(metrics):
         both = (metrics.main, metrics.conventions["errors_as_failures"])
         shown = [(words.convention_label(metrics, one.convention), one) for one in both]
-    series = {name: pass_points(one.pass_hat_k, MOST_KS) for name, one in shown}
+    ks = range(1, MOST_KS + 1)
+    series = {
+        name: estimate_points((k, f"pass^{k}", one.pass_hat_k.get(k)) for k in ks)
+        for name, one in shown
+    }
     note = "The share of tasks that are solved every time in so many tries."
     axes = ("Tries in a row:count", "Tasks solved every time:percent")
     if any(metrics.main.pass_tasks.values()):

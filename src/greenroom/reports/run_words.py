@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from greenroom.analysis.figures import RunMetrics
 from greenroom.reports import texts
+from greenroom.reports.report import RunData
 from greenroom.reports.texts import percent, plural
-
-if TYPE_CHECKING:
-    from greenroom.analysis.figures import RunMetrics
-    from greenroom.reports.report import RunData
 
 TIMES: Final = {2: "twice in a row", 3: "three times in a row", 4: "four times in a row"}
 

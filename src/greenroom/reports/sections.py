@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from greenroom.analysis.figures import Immutable
 from greenroom.analysis.gates import GateResult
 
 REPORT_VERSION = 2
@@ -37,13 +38,7 @@ Cell = str | int | float | list[int] | list[float] | list[str] | None
 _RIGHT = {"count", "decimal", "signed", "percent", "money", "seconds", "ratio"}
 
 
-class Part(BaseModel, frozen=True):
-    """Parts of a report never change once they are made."""
-
-    model_config = ConfigDict(extra="ignore", ser_json_inf_nan="null", defer_build=True)
-
-
-class Section(Part, frozen=True):
+class Section(Immutable, frozen=True):
     """What all sections have."""
 
     id: str
@@ -55,7 +50,7 @@ class Section(Part, frozen=True):
     """Markdown folds it, and the console shows it only when asked for everything."""
 
 
-class Fact(Part, frozen=True):
+class Fact(Immutable, frozen=True):
     """A label with its value."""
 
     label: str
@@ -69,7 +64,7 @@ class Facts(Section, frozen=True):
     facts: list[Fact]
 
 
-class Figure(Part, frozen=True):
+class Figure(Immutable, frozen=True):
     """A figure with its interval and what it stands on."""
 
     key: str
@@ -106,7 +101,7 @@ class Figures(Section, frozen=True):
     """The second convention in words; empty where it makes no difference."""
 
 
-class Column(Part, frozen=True):
+class Column(Immutable, frozen=True):
     """A column of a table."""
 
     label: str
@@ -140,7 +135,7 @@ def columns(*written: str | Column) -> list[Column]:
     return found
 
 
-class Row(Part, frozen=True):
+class Row(Immutable, frozen=True):
     """A row of a table."""
 
     cells: list[Cell]
@@ -160,7 +155,7 @@ class Table(Section, frozen=True):
     """The columns that a page may sort by."""
 
 
-class GridItem(Part, frozen=True):
+class GridItem(Immutable, frozen=True):
     """A task or a row of a test set, with what became of each trial."""
 
     key: int
@@ -191,7 +186,7 @@ class Grid(Section, frozen=True):
     """How many items a console shows: the worst first where there are more."""
 
 
-class Point(Part, frozen=True):
+class Point(Immutable, frozen=True):
     """A point of a chart."""
 
     x: float
@@ -201,7 +196,7 @@ class Point(Part, frozen=True):
     label: str = ""
 
 
-class Series(Part, frozen=True):
+class Series(Immutable, frozen=True):
     """Points that belong together."""
 
     name: str
@@ -218,7 +213,7 @@ class Chart(Section, frozen=True):
     series: list[Series]
 
 
-class KindCount(Part, frozen=True):
+class KindCount(Immutable, frozen=True):
     """A kind of failure with how often it occurred."""
 
     kind: str
@@ -227,14 +222,14 @@ class KindCount(Part, frozen=True):
     count: int
 
 
-class Evidence(Part, frozen=True):
+class Evidence(Immutable, frozen=True):
     """Something that shows why it failed."""
 
     label: str
     text: str
 
 
-class Failure(Part, frozen=True):
+class FailedCell(Immutable, frozen=True):
     """Something that did not succeed, and why."""
 
     item: int
@@ -257,7 +252,7 @@ class Failures(Section, frozen=True):
     type: Literal["failures"] = "failures"
     kinds: list[KindCount]
     """The most frequent first."""
-    failures: list[Failure]
+    failures: list[FailedCell]
     total: int
     """How many there are; not all of them need be listed."""
     noun: str
@@ -280,7 +275,7 @@ AnySection = Annotated[
 ]
 
 
-class Report(Part, frozen=True):
+class Report(Immutable, frozen=True):
     """What is said of a run, an evaluation or a comparison."""
 
     kind: Literal["greenroom.run", "greenroom.evaluation", "greenroom.comparison"]

@@ -6,16 +6,16 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
-from greenroom.analysis.figures import Estimate, Latency
+from greenroom.analysis.figures import Estimate, Immutable, Latency
 from greenroom.reports import sections
 from greenroom.reports.plain import plain, without_secrets
 from greenroom.reports.sections import AnySection, Cell, Column, Figure, Format, Point, Row, columns
 from greenroom.reports.texts import known, plural
 from greenroom.store.outcomes import OUTCOMES, outcome_info
-from greenroom.store.records import Usage
+from greenroom.store.records import JobRecord, Usage
 
-PartT = TypeVar("PartT", bound=sections.Part)
-Builder = Callable[[PartT], Iterable[AnySection]]
+DataT = TypeVar("DataT", bound=Immutable)
+Builder = Callable[[DataT], Iterable[AnySection]]
 """Builds a section, or several, or none, from what is known of a result."""
 
 PURSES = {"agent": "Agent", "user": "Simulated user", "judge": "Judge"}
@@ -23,7 +23,7 @@ SPANS = {"turn": "Turn", "call": "Call of the workflow", "episode": "Episode"}
 
 
 def report_fields(
-    kind: type[PartT], data: PartT, builders: Iterable[Builder[PartT]]
+    kind: type[DataT], data: DataT, builders: Iterable[Builder[DataT]]
 ) -> dict[str, Any]:
     """Data of this kind and the sections that are built from it, as fields of a report."""
     fields = {name: getattr(data, name) for name in kind.model_fields}
@@ -103,11 +103,6 @@ def estimate_points(estimates: Iterable[tuple[float, str, Estimate | None]]) -> 
     ]
 
 
-def pass_points(estimates: Mapping[int, Estimate], most: int) -> list[Point]:
-    """pass^k as points of a chart, up to the most that are shown."""
-    return estimate_points((k, f"pass^{k}", e) for k, e in sorted(estimates.items()) if k <= most)
-
-
 def facts_of(pairs: Iterable[tuple[str, str]]) -> list[sections.Fact]:
     """Labels with values."""
     return [sections.Fact(label=label, value=value) for label, value in pairs]
@@ -127,6 +122,16 @@ def kind_counts(
 def provenance_facts(facts: Iterable[tuple[str, str]]) -> sections.Facts:
     """What it takes to do the same again."""
     return sections.Facts(id="provenance", title="Provenance", facts=facts_of(facts), detail=True)
+
+
+def provenance(
+    job: JobRecord, *facts: tuple[str, str], pack: Mapping[str, Any] | None = None
+) -> sections.Facts:
+    """What it takes to do a job again: what all jobs have, and facts of its kind."""
+    named = (("Name", job.name), ("Id", job.id), ("Status", job.status))
+    seed, judge = job.config.get("seed", "unknown"), job.config.get("judge_model") or "none"
+    packed = ((f"Pack {key}", str(value)) for key, value in (pack or {}).items())
+    return provenance_facts([*named, *facts, ("Seed", str(seed)), ("Judge", str(judge)), *packed])
 
 
 def setup_text(config: Any) -> sections.Text:

@@ -10,18 +10,53 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from greenroom.reports.tau_bench_reader import OwnInfo, read_tau_bench
-from greenroom.store.records import ActionRecord, EpisodeRecord, RunRecord
-from greenroom.trajectories import RESPOND, SpokenStep, write_conversation
+from pydantic import AliasChoices, BaseModel, Field, FiniteFloat, TypeAdapter, ValidationError
+
+from greenroom.errors import DataError
+from greenroom.messages import Message
+from greenroom.store.outcomes import NO_RESULT, Outcome
+from greenroom.store.records import (
+    ActionRecord,
+    EpisodeRecord,
+    RewardRecord,
+    RunRecord,
+    StepRecord,
+    TaskRecord,
+    Usage,
+)
+from greenroom.trajectories import (
+    RESPOND,
+    STOP,
+    Conversation,
+    SpokenStep,
+    read_conversation,
+    write_conversation,
+)
 from greenroom.util.files import write_whole
 
-__all__ = ["read_tau_bench", "result_file_name", "tau_bench_rows", "write_tau_bench"]
-
 _LONGEST_NAME = 60
+_TERMINATING_TOOL = "transfer_to_human_agents"
+
+
+class OwnInfo(BaseModel):
+    """What only Greenroom writes into a row, under `info.greenroom`."""
+
+    outcome: Outcome
+    attempts: int = 1
+    seed: int = 0
+    started_at: datetime
+    seconds: float = 0.0
+    usage: dict[str, Usage] = Field(default_factory=dict[str, Usage])
+    made_from_steps: bool = False
+    """The agent held no messages: `traj` was made from what it did."""
+
+
+# Writing
 
 
 def tau_bench_rows(run: RunRecord, episodes: Iterable[EpisodeRecord]) -> list[dict[str, Any]]:
@@ -58,18 +93,16 @@ def _safe(value: object, default: str = "none") -> str:
 
 
 def _row(run: RunRecord, episode: EpisodeRecord) -> dict[str, Any]:
-    broken = episode.outcome == "infrastructure_error"
+    broken = not episode.has_result
     return {
         "task_id": episode.task_index,
         "reward": 0.0 if episode.reward is None else episode.reward,
-        "info": _error_info(episode) if broken else _info(episode),
+        "info": {"error": episode.error or "unknown", "infrastructure_error": True}
+        if broken
+        else _info(episode),
         "traj": [] if broken else _traj(run, episode),
         "trial": episode.trial,
     }
-
-
-def _error_info(episode: EpisodeRecord) -> dict[str, Any]:
-    return {"error": episode.error or "unknown", "infrastructure_error": True}
 
 
 def _info(episode: EpisodeRecord) -> dict[str, Any]:
@@ -86,14 +119,8 @@ def _info(episode: EpisodeRecord) -> dict[str, Any]:
         "source": episode.steps[-1].source if episode.steps else "user",
         "user_cost": user.cost if user is not None else None,
         "reward_info": _reward_info(episode, actions),
-        "greenroom": OwnInfo(
-            outcome=episode.outcome,
-            attempts=episode.attempts,
-            seed=episode.seed,
-            started_at=episode.started_at,
-            seconds=episode.seconds,
-            usage=episode.usage,
-            made_from_steps=episode.messages is None,
+        "greenroom": OwnInfo.model_validate(
+            {**dict(episode), "made_from_steps": episode.messages is None}
         ).model_dump(mode="json"),
     }
 
@@ -124,3 +151,174 @@ def _traj(run: RunRecord, episode: EpisodeRecord) -> list[dict[str, Any]]:
 
 def _action(action: ActionRecord) -> dict[str, Any]:
     return action.model_dump(mode="json", include={"name", "kwargs"})
+
+
+# Reading
+
+
+class _RowAction(BaseModel):
+    name: str
+    kwargs: dict[str, Any] = Field(
+        default_factory=dict[str, Any], validation_alias=AliasChoices("kwargs", "arguments")
+    )
+
+
+class _RowTask(BaseModel):
+    instruction: str = ""
+    user_id: str = ""
+    actions: list[_RowAction] = Field(default_factory=list[_RowAction])
+    outputs: list[str] = Field(default_factory=list[str])
+
+
+class _RowRewardParts(BaseModel):
+    r_actions: float | None = None
+    r_outputs: float | None = None
+    outputs: dict[str, bool] = Field(default_factory=dict[str, bool])
+
+
+class _RowRewardInfo(BaseModel):
+    info: _RowRewardParts = Field(default_factory=_RowRewardParts)
+    parts: RewardRecord | None = None
+
+
+class _RowInfo(BaseModel):
+    task: _RowTask | None = None
+    reward_info: _RowRewardInfo | None = None
+    error: str | None = None
+    infrastructure_error: bool = False
+    greenroom: OwnInfo | None = None
+
+
+class _Row(BaseModel):
+    task_id: int
+    reward: FiniteFloat
+    info: _RowInfo = Field(default_factory=_RowInfo)
+    traj: list[Message]
+    trial: int = 0
+
+
+_rows = TypeAdapter(list[_Row])
+
+
+def read_tau_bench(path: Path, *, write_tools: Collection[str] = ()) -> list[EpisodeRecord]:
+    """The episodes of any Tau Bench result file.
+
+    The file does not say which tools change the database: `write_tools` does. What it does not
+    know of an episode, such as when it was played, is taken from the file itself or left out.
+    """
+    try:
+        written_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        content: Any = json.loads(path.read_text(encoding="utf-8"))
+        rows = _rows.validate_python(content)
+    except FileNotFoundError as error:
+        raise DataError(f"{path} is missing.") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path} is not UTF-8 text: {error.reason} at byte {error.start}."
+        ) from error
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"{path} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+        ) from error
+    except RecursionError as error:
+        raise DataError(
+            f"{path} is not a Tau Bench result file: it is nested too deeply."
+        ) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the whole file"
+        raise DataError(
+            f"{path} is not a Tau Bench result file: {place}: {first['msg']}. "
+            "It should be a list of {task_id, reward, info, traj, trial}."
+        ) from error
+    tools = frozenset(write_tools)
+    played = zip(rows, content, strict=True)
+    return [_episode(row, raw["traj"], written_at, tools) for row, raw in played]
+
+
+def _episode(
+    row: _Row, messages: list[dict[str, Any]], written_at: datetime, write_tools: frozenset[str]
+) -> EpisodeRecord:
+    info = row.info
+    broken = info.infrastructure_error or (not row.traj and info.error is not None)
+    made_from_steps = info.greenroom is not None and info.greenroom.made_from_steps
+    spoken = read_conversation(row.traj, native=made_from_steps or None)
+    task = info.task or _RowTask()
+    own = info.greenroom or OwnInfo(outcome=_outcome(row, spoken), started_at=written_at)
+    return EpisodeRecord(
+        task_index=row.task_id,
+        trial=row.trial,
+        reward=None if broken else row.reward,
+        task=TaskRecord(
+            instruction=task.instruction,
+            user_id=task.user_id,
+            actions=[_record(a.name, a.kwargs, write_tools) for a in task.actions],
+            outputs=task.outputs,
+        ),
+        opening=spoken.opening,
+        steps=_steps(spoken, write_tools),
+        messages=None if made_from_steps or not messages else messages,
+        details=_details(row),
+        error=info.error if broken else None,
+        **dict(own, outcome=NO_RESULT if broken else own.outcome),
+    )
+
+
+def _outcome(row: _Row, spoken: Conversation) -> Outcome:
+    if row.reward >= 1:
+        return "success"
+    last = spoken.steps[-1] if spoken.steps else None
+    answered = last is not None and last.name == RESPOND and STOP in (last.observation or "")
+    ended = answered or (last is not None and last.name == _TERMINATING_TOOL)
+    # The reward is worked out when the conversation ends, and only then.
+    return "failure" if ended or row.info.reward_info is not None else "max_steps"
+
+
+def _steps(spoken: Conversation, write_tools: frozenset[str]) -> list[StepRecord]:
+    steps: list[StepRecord] = []
+    turn = 1
+    for step in spoken.steps:
+        talks = step.name == RESPOND
+        observation = step.observation or ""
+        steps.append(
+            StepRecord(
+                action=_record(step.name, step.kwargs, write_tools),
+                observation=observation,
+                source="user" if talks else step.name,
+                turn=turn,
+                invalid=step.problem or _invalid(observation, step.name),
+            )
+        )
+        turn += talks
+    return steps
+
+
+def _invalid(observation: str, name: str) -> str | None:
+    """Why a tool's answer says that the call was not a valid one, if it does."""
+    if name == RESPOND:
+        return None
+    mismatch = re.match(r"Error: (\w+\.invoke\(\) (?:got|missing) .*)", observation)
+    if mismatch:
+        return mismatch[1]
+    return observation if observation == f"Unknown action {name}" else None
+
+
+def _details(row: _Row) -> RewardRecord | None:
+    """Both parts of the reward, where they are written or follow from what is."""
+    reward_info = row.info.reward_info
+    if reward_info is None:
+        return None
+    if reward_info.parts is not None:
+        return reward_info.parts
+    parts = reward_info.info
+    if parts.r_actions is not None:
+        return RewardRecord(database=bool(parts.r_actions), outputs=parts.outputs)
+    if row.reward >= 1 or all(parts.outputs.values()):
+        return RewardRecord(database=row.reward >= 1, outputs=parts.outputs)
+    return None  # outputs are missing, and nothing tells how the database ended
+
+
+def _record(name: str, kwargs: dict[str, Any], write_tools: frozenset[str]) -> ActionRecord:
+    return ActionRecord(name=name, kwargs=kwargs, writes=name in write_tools)

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, cast
+from datetime import datetime
+from typing import Final, cast
 
+from greenroom.reports.sections import Cell, Column, Figure, Format
 from greenroom.store.outcomes import outcome_info
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from greenroom.reports.sections import Cell, Column, Figure, Format
 
 NOTHING: Final = "–"
 """Stands for a figure that there is none of."""
@@ -64,25 +61,9 @@ def percent(value: float, digits: int = 0) -> str:
     return f"{100 * value:.{digits}f} %"
 
 
-def decimal(value: float, digits: int = 3) -> str:
-    """A number with that many decimals."""
-    return f"{value:.{digits}f}" if math.isfinite(value) else NOTHING
-
-
 def money(value: float) -> str:
     """US dollars; small amounts with more decimals."""
     return f"${value:,.2f}" if abs(value) >= 1 or value == 0 else f"${value:.4f}"
-
-
-def duration(seconds: float) -> str:
-    """A time span as people say it."""
-    if not math.isfinite(seconds):
-        return NOTHING
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
 
 
 def date_text(moment: datetime) -> str:
@@ -160,15 +141,18 @@ def _figure(figure: Figure, value: float | None) -> str:
 
 def _seconds(value: float, digits: int | None) -> str:
     """Short times in milliseconds, long ones as people say them."""
-    if value < 0.1:
-        return f"{1000 * value:.1f} ms"
-    return f"{value:.2f} s" if value < 10 else duration(value)
+    if value < 60:
+        short = f"{value:.2f} s" if value < 10 else f"{value:.1f} s"
+        return f"{1000 * value:.1f} ms" if value < 0.1 else short
+    minutes, rest = divmod(round(value), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s"
 
 
 _FORMATS: Final[dict[str, Callable[[float, int | None], str]]] = {
     "text": lambda value, digits: f"{value:g}",
     "count": lambda value, digits: f"{value:,.0f}",
-    "decimal": lambda value, digits: decimal(value, 3 if digits is None else digits),
+    "decimal": lambda value, digits: f"{value:.{3 if digits is None else digits}f}",
     "signed": lambda value, digits: f"{value:+.{3 if digits is None else digits}f}",
     "percent": lambda value, digits: percent(value, digits or 0),
     "money": lambda value, digits: money(value),

@@ -17,6 +17,15 @@ def decoded(content: bytes) -> Any:
         return json.loads(content)
 
 
+def encoded(value: Any) -> bytes:
+    """Plain JSON types as JSON text."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        # The standard library also writes lone surrogates, huge integers and deep nesting.
+        return json.dumps(value, separators=(",", ":")).encode()
+
+
 def as_dict(value: Any) -> dict[str, Any]:
     """The value if it is a JSON object, else an empty one."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}

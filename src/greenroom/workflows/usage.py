@@ -21,20 +21,11 @@ class ReportedUsage:
     completion_tokens: int | None = None
     cost: float | None = None
 
-    def add(
-        self,
-        *,
-        prompt_tokens: int | None = None,
-        completion_tokens: int | None = None,
-        cost: float | None = None,
-    ) -> None:
+    def add(self, step: ReportedUsage) -> None:
         """Add what a step of the call used."""
-        if prompt_tokens is not None:
-            self.prompt_tokens = (self.prompt_tokens or 0) + prompt_tokens
-        if completion_tokens is not None:
-            self.completion_tokens = (self.completion_tokens or 0) + completion_tokens
-        if cost is not None:
-            self.cost = (self.cost or 0) + cost
+        for name, used in step.to_json().items():
+            if used is not None:
+                setattr(self, name, (getattr(self, name) or 0) + used)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -56,7 +47,7 @@ def report_usage(
     """
     usage = current_usage.get()
     if usage is not None:
-        usage.add(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens, cost=cost)
+        usage.add(ReportedUsage(prompt_tokens, completion_tokens, cost))
 
 
 def read_usage(fields: dict[str, Any]) -> ReportedUsage:

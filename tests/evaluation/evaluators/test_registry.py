@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -22,27 +23,8 @@ from greenroom.evaluation.evaluators import (
 )
 from tests.conftest import ROOT
 
-NAMES = [
-    "contains",
-    "contains_json",
-    "conversation_length",
-    "ends_with",
-    "exact_match",
-    "field_match",
-    "json_diff",
-    "last_message",
-    "levenshtein",
-    "llm_judge",
-    "python",
-    "refusal",
-    "regex",
-    "role_order",
-    "semantic_similarity",
-    "similarity",
-    "starts_with",
-    "tool_calls",
-    "webhook",
-]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+NAMES = list(PROJECT["entry-points"]["greenroom.evaluators"])
 
 
 def test_all_evaluators_are_found_by_name() -> None:

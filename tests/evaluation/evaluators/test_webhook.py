@@ -12,7 +12,7 @@ from aiohttp import web
 from greenroom.errors import InputError
 from greenroom.evaluation import Case, Evaluator, Score, make_evaluator
 from greenroom.evaluation.evaluators import EvaluatorSpec
-from greenroom.evaluation.evaluators.webhook import WebhookScorer, WebhookSettings
+from greenroom.evaluation.evaluators.webhooks import WebhookScorer, WebhookSettings
 from tests.evaluation.evaluators.scoring import said
 from tests.models.asking import Naps
 

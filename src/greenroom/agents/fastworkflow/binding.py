@@ -31,20 +31,14 @@ _NOT_UNDERSTOOD = (
 )
 
 
-class StepResult(Protocol):
-    """The result of a step: Tau Bench's environment response."""
-
-    observation: Any
-    reward: float
-    done: bool
-    info: Any
-
-
 class SteppedEnvironment(Protocol):
     """The environment of a session."""
 
-    def step(self, action: dict[str, Any]) -> StepResult:
-        """Take a step; the agent is told about every Exception."""
+    def step(self, action: dict[str, Any]) -> Any:
+        """Take a step; the agent is told about every Exception.
+
+        The result has `observation`, `reward`, `done` and `info`, as Tau Bench's response has.
+        """
         ...
 
 

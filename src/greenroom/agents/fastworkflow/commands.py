@@ -14,15 +14,14 @@ UNDECIDED: Final = frozenset(
 """Stages in which FastWorkflow asks a model which command is meant."""
 
 
-def fastworkflow() -> Any:
-    """The package, imported on first use because it is heavy."""
-    return importlib.import_module("fastworkflow")
+def fastworkflow(module: str = "") -> Any:
+    """The package or one of its modules, imported on first use because it is heavy."""
+    return importlib.import_module(f"fastworkflow.{module}" if module else "fastworkflow")
 
 
 def executor() -> Any:
     """The class that resolves and executes commands."""
-    module: Any = importlib.import_module("fastworkflow.command_executor")
-    return module.CommandExecutor
+    return fastworkflow("command_executor").CommandExecutor
 
 
 def response_of(output: Any) -> Any:

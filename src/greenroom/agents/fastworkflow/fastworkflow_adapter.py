@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -22,10 +22,11 @@ from greenroom.agents.conversation import writable
 from greenroom.agents.fastworkflow.fastworkflow_tool_map import ToolMap
 from greenroom.agents.fastworkflow.folders import find_workflow, installed_version
 from greenroom.agents.fastworkflow.workers import Worker, Workers, prepare_workers
-from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, DomainView, Stage
+from greenroom.agents.strategies import AgentContext, AgentStrategy, DomainView, Stage
 from greenroom.domains.tasks import Action, respond
 from greenroom.errors import InputError
-from greenroom.models import Completion, ContextWindowExceeded, ModelRequest
+from greenroom.models import ContextWindowExceeded, ModelRequest, Tokens
+from greenroom.models.purses import Spending
 from greenroom.options import ModelRole, Settings
 
 
@@ -76,7 +77,6 @@ class Production:
     workers: Workers
     tool_infos: list[dict[str, Any]]
     tool_map: dict[str, str]
-    workflow: Path
     max_steps: int
     facts: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -85,11 +85,13 @@ async def open_production(
     domain: DomainView, settings: FastWorkflowSettings, max_steps: int
 ) -> Production:
     """Load FastWorkflow and check that the workflow has a command for every tool."""
+    from greenroom.agents.fastworkflow.training import find_artifacts
+
     version = installed_version()
     workflow = find_workflow(domain.name, settings.workflow_path, domain.tool_infos)
     tool_map = _tool_map(settings.tool_map)
     checked = ToolMap(domain.tool_infos, tool_map)
-    artifacts = _trained(workflow) if settings.intent_models else None
+    artifacts = find_artifacts(workflow) if settings.intent_models else None
     workers = prepare_workers(workflow, artifacts)
     try:
         await workers.load()
@@ -104,7 +106,7 @@ async def open_production(
         "bridge": settings.bridge,
         "intent models": "trained" if workers.trained else _UNTRAINED,
     }
-    return Production(workers, domain.tool_infos, tool_map, workflow, max_steps, facts)
+    return Production(workers, domain.tool_infos, tool_map, max_steps, facts)
 
 
 @asynccontextmanager
@@ -113,10 +115,8 @@ async def prepare(
 ) -> AsyncGenerator[Production]:
     """The shared state while the block runs."""
     production = await open_production(domain, settings, max_steps)
-    try:
+    with closing(production.workers):
         yield production
-    finally:
-        production.workers.close()
 
 
 class FastWorkflowAgent:
@@ -132,9 +132,9 @@ class FastWorkflowAgent:
         self._settings: FastWorkflowSettings = context.settings
         self._session = f"{context.task_index}-{context.trial}-{uuid4().hex[:8]}"
         self._resolved: Mapping[str, int] = {}
-        self._asked: dict[str, _RoleUsage] = defaultdict(_RoleUsage)
+        self._asked: dict[str, Spending] = defaultdict(Spending)
         self._refused: Counter[str] = Counter()
-        self._decided: list[Action] = []
+        self._decided: list[Mapping[str, Any]] = []
         self._too_long: ContextWindowExceeded | None = None
 
     @property
@@ -146,7 +146,7 @@ class FastWorkflowAgent:
             },
             "commands not executed": dict(self._refused),
             "model calls": {role: used.calls for role, used in self._asked.items()},
-            "model tokens": {role: used.tokens for role, used in self._asked.items()},
+            "model tokens": {role: used.tokens.total for role, used in self._asked.items()},
             "model cost": {role: used.cost for role, used in self._asked.items()},
         }
 
@@ -186,7 +186,7 @@ class FastWorkflowAgent:
                 case "step":
                     await worker.send(**await self._step(stage, message["action"]))
                 case "decision":
-                    self._decided.append(_action(message["action"]))
+                    self._decided.append(message["action"])
                 case "refused":
                     self._note_refusal(message["command"], message["problem"])
                 case "turn":
@@ -212,7 +212,8 @@ class FastWorkflowAgent:
             # FastWorkflow shortens its trajectory and asks again.
             self._too_long = problem
             return {"kind": "context_window", "problem": str(problem)}
-        self._asked[role].add(completion)
+        tokens = Tokens(completion.prompt_tokens, completion.completion_tokens)
+        self._asked[role].add(tokens, completion.cost)
         return {
             "kind": "completion",
             "text": completion.text,
@@ -224,7 +225,7 @@ class FastWorkflowAgent:
     async def _step(self, stage: Stage, wanted: Mapping[str, Any]) -> dict[str, Any]:
         if stage.over:
             return {"observation": "The conversation is over.", "done": True}
-        action = _action(wanted)
+        action = Action(wanted["name"], dict(wanted["arguments"]))
         call_id = f"call_{len(self.messages)}"
         function = {"name": action.name, "arguments": orjson.dumps(action.kwargs).decode()}
         self.messages.append(
@@ -247,10 +248,10 @@ class FastWorkflowAgent:
 
     async def _make_decided(self, stage: Stage) -> None:
         decided, self._decided = self._decided, []
-        for action in decided:
+        for wanted in decided:
             if stage.over:
                 return
-            await self._step(stage, {"name": action.name, "arguments": action.kwargs})
+            await self._step(stage, wanted)
 
     async def _say(self, stage: Stage, answer: str) -> str:
         self.messages.append({"role": "assistant", "content": answer})
@@ -275,29 +276,6 @@ class FastWorkflowAgent:
         self.messages.append({"role": "system", "content": f"FastWorkflow gave up: {problem}"})
 
 
-@dataclass
-class _RoleUsage:
-    calls: int = 0
-    tokens: int = 0
-    cost: float | None = 0.0
-
-    def add(self, completion: Completion) -> None:
-        self.calls += 1
-        self.tokens += completion.prompt_tokens + completion.completion_tokens
-        if self.cost is not None:
-            self.cost = None if completion.cost is None else self.cost + completion.cost
-
-
-def _action(wanted: Mapping[str, Any]) -> Action:
-    return Action(wanted["name"], dict(wanted["arguments"]))
-
-
-def _trained(workflow: Path) -> Path | None:
-    from greenroom.agents.fastworkflow.training import find_artifacts
-
-    return find_artifacts(workflow)
-
-
 def _tool_map(given: Path | None) -> dict[str, str]:
     if given is None:
         return {}
@@ -310,13 +288,9 @@ def _tool_map(given: Path | None) -> dict[str, str]:
         ) from error
 
 
-def _create(context: AgentContext) -> Agent:
-    return FastWorkflowAgent(context)
-
-
 strategy = AgentStrategy(
     "fastworkflow",
-    _create,
+    FastWorkflowAgent,
     "a FastWorkflow agent: it resolves commands, the environment executes them",
     settings=FastWorkflowSettings,
     needs_model=True,

@@ -25,6 +25,7 @@ from typing import Any
 
 from greenroom.agents.fastworkflow.binding import Binding, StepCallback, render_obs_for_agent
 from greenroom.agents.fastworkflow.commands import executor, output_of
+from greenroom.agents.fastworkflow.folders import installed_version
 from greenroom.errors import InputError
 
 KNOWN_VERSIONS = "2.30 is tested, 3.6 is known to have the same entry points"
@@ -66,19 +67,15 @@ def set_step_callback(session: Any, callback: StepCallback | None) -> None:
     _bindings[session].callback = callback
 
 
-def is_installed() -> bool:
-    """Whether FastWorkflow is patched now."""
-    return bool(_patches)
-
-
 def check_entry_points() -> None:
     """Raise InputError unless this FastWorkflow can be patched."""
     owner = executor()
-    invoke = inspect.getattr_static(owner, "invoke_command", None)
-    if invoke is None or not hasattr(owner, "perform_action") or not _takes(owner, 2):
+    invoke = getattr(owner, "invoke_command", None)
+    takes_two = invoke is not None and len(inspect.signature(invoke).parameters) == 2
+    if not takes_two or not hasattr(owner, "perform_action"):
         raise InputError(
-            f"This FastWorkflow ({version()}) cannot be bridged: its CommandExecutor has no "
-            f"invoke_command(chat_session, command). Install a version that is known: "
+            f"This FastWorkflow ({installed_version()}) cannot be bridged: its CommandExecutor has "
+            "no invoke_command(chat_session, command). Install a version that is known: "
             f"{KNOWN_VERSIONS}."
         )
 
@@ -141,17 +138,6 @@ def _unpatch_if_idle() -> None:
             setattr(owner, name, old)
 
 
-def _takes(executor: Any, count: int) -> bool:
-    return len(inspect.signature(executor.invoke_command).parameters) == count
-
-
-def version() -> str:
-    """The version of FastWorkflow that is installed."""
-    from importlib.metadata import version as installed
-
-    return installed("fastworkflow")
-
-
 __all__ = [
     "AGENT_MODULE",
     "ENTRY_POINT",
@@ -159,8 +145,6 @@ __all__ = [
     "Binding",
     "check_entry_points",
     "install_bridge",
-    "is_installed",
     "render_obs_for_agent",
     "set_step_callback",
-    "version",
 ]

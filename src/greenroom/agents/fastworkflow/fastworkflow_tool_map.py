@@ -43,8 +43,8 @@ class ToolMap:
         unknown = sorted(set(commands_of_tools or {}) - set(self._parameters))
         if unknown:
             raise InputError(
-                f"The tool map names {_listed(unknown)}, which the domain does not have. "
-                f"Its tools: {_listed(sorted(self._parameters))}."
+                f"The tool map names {', '.join(unknown)}, which the domain does not have. "
+                f"Its tools: {', '.join(sorted(self._parameters))}."
             )
 
     def check(self, commands: Iterable[str], workflow: str) -> None:
@@ -57,8 +57,8 @@ class ToolMap:
         )
         if missing:
             raise InputError(
-                f"The workflow {workflow} has no command for {_listed(missing)}. Add it under that "
-                "name, name the command in a tool map (--agent-option tool_map=FILE), or do "
+                f"The workflow {workflow} has no command for {', '.join(missing)}. Add it under "
+                "that name, name the command in a tool map (--agent-option tool_map=FILE), or do "
                 "without it (--agent-option partial=1)."
             )
 
@@ -68,7 +68,7 @@ class ToolMap:
         if name is None:
             raise UnmappedCommand(
                 f"The command '{local_name(command)}' is not available here. "
-                f"Available: {_listed(sorted(self._tools))}."
+                f"Available: {', '.join(sorted(self._tools))}."
             )
         schemas = self._parameters[name]
         arguments = {
@@ -92,7 +92,10 @@ def plain_arguments(parameters: Any) -> dict[str, Any]:
     """The parameters as plain JSON values, without missing ones."""
     if parameters is None:
         return {}
-    defaults = _defaults(parameters)
+    defaults = {
+        name: field.get_default(call_default_factory=True)
+        for name, field in (_fields(parameters) or {}).items()
+    }
     return {
         name: plain_value(value)
         for name, value in _members(parameters).items()
@@ -131,13 +134,6 @@ def _members(parameters: Any) -> dict[str, Any]:
     raise TypeError(f"parameters of the type {type(parameters).__name__} cannot be read")
 
 
-def _defaults(parameters: Any) -> dict[str, Any]:
-    return {
-        name: field.get_default(call_default_factory=True)
-        for name, field in (_fields(parameters) or {}).items()
-    }
-
-
 def _fields(parameters: Any) -> Mapping[str, Any] | None:
     # A pydantic model has them, if only an empty mapping.
     return getattr(cast("Any", type(parameters)), "model_fields", None)
@@ -147,7 +143,3 @@ def _left_out(value: Any, default: Any) -> bool:
     if value is None or (isinstance(value, str) and value in SENTINELS):
         return True
     return value in ("", [], {}) and value == default
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)

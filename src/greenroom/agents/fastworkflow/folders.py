@@ -18,11 +18,13 @@ from greenroom.errors import InputError
 
 COMMAND_INFO = "___command_info"
 """What FastWorkflow learns about a workflow: its commands, and trained intent models."""
+WORKFLOWS = "workflows"
+"""The folder of copies. They are side by side: FastWorkflow imports modules by their parent."""
+INTERNAL = "fastworkflow_internal_workflows"
 
 INSTALL = "pip install 'greenroom[fastworkflow]'"
 
 _NOT_COPIED = shutil.ignore_patterns("__pycache__", "___*", ".git")
-_INTERNAL = "_workflows"
 
 
 def package_folder() -> Path:
@@ -61,16 +63,17 @@ def _checked(folder: Path) -> Path:
     return folder
 
 
-def copy_workflow(workflow: Path, target: Path, artifacts: Path | None = None) -> None:
-    """Copy a workflow, with intent models if there are any."""
-    shutil.copytree(workflow, target, ignore=_NOT_COPIED)
+def place_copies(workflow: Path, folder: Path, artifacts: Path | None = None) -> Path:
+    """Copy a workflow, its intent models if there are any, and FastWorkflow's internal workflows.
+
+    The result is the copy of the workflow.
+    """
+    copies = folder / WORKFLOWS
+    shutil.copytree(workflow, copies / workflow.name, ignore=_NOT_COPIED)
     if artifacts is not None:
-        shutil.copytree(artifacts, target / COMMAND_INFO)
-
-
-def copy_internal_workflows(target: Path) -> None:
-    """Copy FastWorkflow's internal workflows."""
-    shutil.copytree(package_folder() / _INTERNAL, target, ignore=_NOT_COPIED)
+        shutil.copytree(artifacts, copies / workflow.name / COMMAND_INFO)
+    shutil.copytree(package_folder() / "_workflows", copies / INTERNAL, ignore=_NOT_COPIED)
+    return copies / workflow.name
 
 
 def place_policy(workflow: Path, policy: str) -> None:

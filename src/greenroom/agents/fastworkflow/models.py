@@ -8,9 +8,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from greenroom.agents.fastworkflow.session import Answering
+from greenroom.models.litellm_transport import keep_litellm_local
 
+if TYPE_CHECKING:
+    from greenroom.agents.fastworkflow.session import Complete
+
+keep_litellm_local()
 _dspy: Any = importlib.import_module("dspy")
 _litellm: Any = importlib.import_module("litellm")
 
@@ -18,16 +21,16 @@ _litellm: Any = importlib.import_module("litellm")
 class RelayedModel(_dspy.BaseLM):
     """A model whose answers come over the wire."""
 
-    def __init__(self, relay: Answering, role: str) -> None:
+    def __init__(self, complete: Complete, role: str) -> None:
         # No cache: the trials of a task would be copies of each other.
         super().__init__(model=f"greenroom/{role}", cache=False)  # pyright: ignore[reportUnknownMemberType]
-        self._relay = relay
+        self._complete = complete
         self._role = role
 
     def forward(self, prompt: Any = None, messages: Any = None, **settings: Any) -> Any:
         """The answer in a provider's format."""
         asked = messages or [{"role": "user", "content": prompt}]
-        reply = self._relay.complete(self._role, {"messages": asked, "stop": settings.get("stop")})
+        reply = self._complete(self._role, {"messages": asked, "stop": settings.get("stop")})
         return _litellm.ModelResponse(
             model=self.model,
             choices=[

@@ -3,22 +3,31 @@
 The episode in the parent process asks the models and makes the steps; the worker sends prompts and
 actions. So budget, limits, retries and the environment stay in one place, and a worker needs no
 keys.
+
+Each message between them is a JSON object behind its length in four bytes. The worker asks
+(`model`, `step`) and tells (`ready`, `turn`, `broken`); the episode starts it, sends what the user
+says and answers.
 """
 
 from __future__ import annotations
 
 import importlib
+import socket
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from types import SimpleNamespace
+from typing import Any
 
+import orjson
+
+from greenroom.agents.fastworkflow.commands import fastworkflow
 from greenroom.agents.fastworkflow.fastworkflow_bridge import (
     Binding,
     install_bridge,
     set_step_callback,
 )
 from greenroom.agents.fastworkflow.fastworkflow_tool_map import ToolMap, local_name
-from greenroom.agents.fastworkflow.wire import WorkerEnd
 from greenroom.errors import redacted
 
 ROLES = {
@@ -31,11 +40,57 @@ ROLES = {
 TURN_ATTEMPTS = 3
 """How often a turn is tried before the agent fails."""
 
+LENGTH = 4
+"""Bytes of a message's length."""
+
 _LONGEST_PROBLEM = 500
+
+
+class Disconnected(BaseException):
+    """The other end is gone. A BaseException, so that code that catches Exception stops too."""
 
 
 class ModelGone(BaseException):
     """The episode ends, as the model has no answer. A BaseException, so that nothing continues."""
+
+
+def packed(message: Mapping[str, Any]) -> bytes:
+    """An encoded message."""
+    body = orjson.dumps(message, default=str)
+    return len(body).to_bytes(LENGTH) + body
+
+
+class WorkerEnd:
+    """The worker's end, in plain blocking code."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._incoming = connection.makefile("rb")
+
+    def send(self, **message: Any) -> None:
+        """Send a message."""
+        try:
+            self._connection.sendall(packed(message))
+        except OSError as error:
+            raise Disconnected from error
+
+    def receive(self) -> dict[str, Any]:
+        """Wait for the next message."""
+        return orjson.loads(self._exactly(int.from_bytes(self._exactly(LENGTH))))
+
+    def ask(self, **message: Any) -> dict[str, Any]:
+        """Send a question and wait for its answer."""
+        self.send(**message)
+        return self.receive()
+
+    def _exactly(self, count: int) -> bytes:
+        try:
+            data = self._incoming.read(count)
+        except OSError as error:
+            raise Disconnected from error
+        if len(data) < count:
+            raise Disconnected
+        return data
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,12 +108,8 @@ class SessionSettings:
     """Put before every user message if the workflow's insights cannot hold it."""
 
 
-class Answering(Protocol):
-    """Answers for FastWorkflow's models."""
-
-    def complete(self, role: str, request: dict[str, Any]) -> dict[str, Any]:
-        """The model's answer: its text and the tokens that it took."""
-        ...
+Complete = Callable[[str, dict[str, Any]], dict[str, Any]]
+"""Asks the model of a role: the answer's text and the tokens that it took."""
 
 
 class Relay:
@@ -87,22 +138,15 @@ class _RelayedEnvironment:
         self._wire = wire
 
     def step(self, action: dict[str, Any]) -> Any:
-        return _Seen(self._wire.ask(kind="step", action=action))
-
-
-class _Seen:
-    def __init__(self, reply: dict[str, Any]) -> None:
-        self.observation: str = reply["observation"]
-        self.done: bool = reply["done"]
-        self.reward = 0.0
-        """Known to the episode alone."""
-        self.info: dict[str, Any] = {}
+        # The reward is known to the episode alone.
+        reply = self._wire.ask(kind="step", action=action)
+        return SimpleNamespace(**reply, reward=0.0, info={})
 
 
 def hold(wire: WorkerEnd, workflow: str, settings: SessionSettings) -> None:
     """Play the conversation turn by turn until the episode closes the connection."""
     relay = Relay(wire)
-    place_models(relay, reasoning=settings.reasoning)
+    place_models(relay.complete, reasoning=settings.reasoning)
     tool_map = ToolMap(settings.tool_infos, settings.tool_map)
     binding = Binding(
         _RelayedEnvironment(wire),
@@ -111,9 +155,9 @@ def hold(wire: WorkerEnd, workflow: str, settings: SessionSettings) -> None:
         models_asked=lambda: dict(relay.asked),
         exact_only=not settings.trained,
     )
-    fastworkflow: Any = importlib.import_module("fastworkflow")
-    context = fastworkflow.WorkflowExecutionContext(run_as_agent=True, session_key=settings.session)
-    application = fastworkflow.Workflow.create(workflow, workflow_id_str=settings.session)
+    package = fastworkflow()
+    context = package.WorkflowExecutionContext(run_as_agent=True, session_key=settings.session)
+    application = package.Workflow.create(workflow, workflow_id_str=settings.session)
     context.bind_app_workflow(application)
     _count_intents(relay)
     with install_bridge(context, binding):
@@ -178,23 +222,22 @@ def _tell_step(wire: WorkerEnd, settings: SessionSettings, record: dict[str, Any
         wire.send(kind="refused", command=record["command"], problem=record["error"])
 
 
-def place_models(relay: Answering, *, reasoning: bool) -> None:
-    """Make FastWorkflow ask the relay instead of a provider."""
+def place_models(complete: Complete, *, reasoning: bool) -> None:
+    """Make FastWorkflow ask here instead of a provider."""
     dspy: Any = importlib.import_module("dspy")
-    utilities: Any = importlib.import_module("fastworkflow.utils.dspy_utils")
     models = importlib.import_module("greenroom.agents.fastworkflow.models")
 
     def get_lm(model_env_var: str, *_: Any, **__: Any) -> Any:
-        return models.RelayedModel(relay, ROLES.get(model_env_var, model_env_var.lower()))
+        return models.RelayedModel(complete, ROLES.get(model_env_var, model_env_var.lower()))
 
-    utilities.get_lm = get_lm
+    fastworkflow("utils.dspy_utils").get_lm = get_lm
     if not reasoning:
         dspy.ChainOfThought = dspy.Predict
 
 
 def _count_intents(relay: Relay) -> None:
-    training: Any = importlib.import_module("fastworkflow.model_pipeline_training")
-    for router in training.CommandRouter._instances_cache.values():
+    routers = fastworkflow("model_pipeline_training").CommandRouter._instances_cache
+    for router in routers.values():
         predict = router.predict
 
         def counted(command: str, predict: Any = predict) -> Any:
@@ -206,7 +249,6 @@ def _count_intents(relay: Relay) -> None:
 
 def command_names(workflow: str) -> list[str]:
     """The names of a workflow's commands, in all of its contexts."""
-    fastworkflow: Any = importlib.import_module("fastworkflow")
-    definition = fastworkflow.RoutingRegistry.get_definition(workflow)
+    definition = fastworkflow().RoutingRegistry.get_definition(workflow)
     names = {local_name(name) for names in definition.contexts.values() for name in names}
     return sorted(names - {"wildcard"})

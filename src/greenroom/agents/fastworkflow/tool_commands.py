@@ -22,7 +22,7 @@ from greenroom.agents.fastworkflow.commands import fastworkflow
 from greenroom.agents.fastworkflow.fastworkflow_tool_map import plain_arguments
 from greenroom.agents.fastworkflow.tool_values import (
     Schema,
-    Unusable,
+    UnfitValue,
     enum_text,
     fitted,
     items_of,
@@ -80,7 +80,7 @@ class ToolSignature:
                 continue
             try:
                 setattr(cmd_parameters, name, fitted(value, schema))
-            except Unusable as problem:
+            except UnfitValue as problem:
                 problems += [f"{name}: {line}" for line in str(problem).splitlines()]
         return not problems, "\n".join(problems)
 

@@ -19,7 +19,17 @@ ANY: Final = "value"
 """The type of a schema that allows several, or names none."""
 
 
-class Unusable(ValueError):
+_TYPES: Final[Mapping[str, Any]] = {
+    "string": str,
+    "integer": int,
+    "number": int | float,
+    "boolean": bool,
+    "array": list,
+    "object": dict,
+}
+
+
+class UnfitValue(ValueError):
     """A value that does not fit its schema; the text says what is wrong with it."""
 
 
@@ -71,16 +81,16 @@ def typed(value: Any, schema: Schema) -> Any:
 
 
 def fitted(value: Any, schema: Schema) -> Any:
-    """A value as its schema wants it; raises Unusable where it cannot be made to fit."""
+    """A value as its schema wants it; raises UnfitValue where it cannot be made to fit."""
     schema = without_null(schema)
     kind = json_type(schema)
     read: Any = _literal(typed(value, schema), kind) if isinstance(value, str) else value
     if kind == "string" and isinstance(read, int | float) and not isinstance(read, bool):
         read = str(read)
     if not _fits(read, kind):
-        raise Unusable(f"{read!r} is no {kind}.")
+        raise UnfitValue(f"{read!r} is no {kind}.")
     if read not in schema.get("enum", (read,)):
-        raise Unusable(f"{read!r} is not one of {enum_text(schema)}.")
+        raise UnfitValue(f"{read!r} is not one of {enum_text(schema)}.")
     if kind == "array":
         return _fitted_items(cast("list[Any]", read), items_of(schema))
     if kind == "object" and properties_of(schema):
@@ -99,10 +109,10 @@ def _fitted_items(values: list[Any], schema: Schema) -> list[Any]:
     for place, value in enumerate(values, 1):
         try:
             found.append(fitted(value, schema))
-        except Unusable as problem:
+        except UnfitValue as problem:
             problems += [f"item {place} {line}" for line in str(problem).splitlines()]
     if problems:
-        raise Unusable("\n".join(problems))
+        raise UnfitValue("\n".join(problems))
     return found
 
 
@@ -120,10 +130,10 @@ def _fitted_fields(values: dict[str, Any], schema: Schema) -> dict[str, Any]:
             continue
         try:
             found[name] = fitted(value, inner)
-        except Unusable:
+        except UnfitValue:
             unusable.append(name)
     if unusable:
-        raise Unusable(f"has no usable {', '.join(unusable)}.")
+        raise UnfitValue(f"has no usable {', '.join(unusable)}.")
     return found
 
 
@@ -136,19 +146,8 @@ def _literal(value: Any, kind: str) -> Any:
 
 
 def _fits(value: Any, kind: str) -> bool:
-    match kind:
-        case "string":
-            return isinstance(value, str)
-        case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
-        case "number":
-            number = isinstance(value, int | float) and not isinstance(value, bool)
-            return number and math.isfinite(value)
-        case "boolean":
-            return isinstance(value, bool)
-        case "array":
-            return isinstance(value, list)
-        case "object":
-            return isinstance(value, dict)
-        case _:
-            return True
+    if isinstance(value, bool) and kind in {"integer", "number"}:
+        return False
+    return isinstance(value, _TYPES.get(kind, object)) and (
+        kind != "number" or math.isfinite(value)
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -22,12 +22,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from greenroom.agents.fastworkflow import training_utterances as own_utterances
-from greenroom.agents.fastworkflow.folders import (
-    COMMAND_INFO,
-    copy_internal_workflows,
-    copy_workflow,
-    installed_version,
-)
+from greenroom.agents.fastworkflow.folders import COMMAND_INFO, installed_version, place_copies
 from greenroom.agents.fastworkflow.training_models import BaseModels, choose_models
 from greenroom.agents.fastworkflow.training_process import (
     SyntheticModel,
@@ -159,18 +154,26 @@ def train(
     report: Report = lambda words: None,
 ) -> TrainingResult:
     """Train a workflow's intent models, unless the cache has them."""
-    plan = _plan(workflow_path.resolve(), settings or TrainingSettings())
+    settings, workflow = settings or TrainingSettings(), workflow_path.resolve()
+    training = _Training(
+        workflow=workflow,
+        digest=workflow_digest(workflow),
+        version=installed_version(),
+        models=choose_models(settings.tiny_model, settings.large_model),
+        writer=synthetic_model(settings.model, settings.api_base),
+        settings=settings,
+    )
     from filelock import FileLock  # installed with FastWorkflow
 
-    record = training_cache() / plan.key / _RECORD
+    record = training_cache() / training.key / _RECORD
     training_cache().mkdir(parents=True, exist_ok=True)
     # Another process that wants the same models waits and then finds them.
-    with FileLock(training_cache() / f".{plan.key}.lock"):
+    with FileLock(training_cache() / f".{training.key}.lock"):
         known = None if force else _read(record)
         if known is not None:
             return known.model_copy(update={"cached": True})
         with TemporaryDirectory(prefix="greenroom-fastworkflow-") as scratch:
-            return _train(plan, Path(scratch), report)
+            return _train(training, Path(scratch), report)
 
 
 def workflow_digest(workflow_path: Path) -> str:
@@ -193,7 +196,9 @@ def _shapes(path: Path) -> bool:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _Training:
+    """What is trained, and with what."""
+
     workflow: Path
     digest: str
     version: str
@@ -220,59 +225,43 @@ class _Plan:
         return f"{self.workflow.name}-{digest[:16]}"
 
 
-def _plan(workflow: Path, settings: TrainingSettings) -> _Plan:
-    return _Plan(
-        workflow=workflow,
-        digest=workflow_digest(workflow),
-        version=installed_version(),
-        models=choose_models(settings.tiny_model, settings.large_model),
-        writer=synthetic_model(settings.model, settings.api_base),
-        settings=settings,
-    )
-
-
-def _train(plan: _Plan, scratch: Path, report: Report) -> TrainingResult:
-    # Put them side by side: FastWorkflow imports modules by their parent folder.
-    workflow = scratch / "workflows" / plan.workflow.name
-    internal = scratch / "workflows" / "fastworkflow_internal_workflows"
-    copy_workflow(plan.workflow, workflow)
-    copy_internal_workflows(internal)
-    _place_personas(workflow, theirs=plan.writer is not None)
-    report(f"{plan.workflow.name}: {len(list(_commands(workflow)))} commands")
+def _train(training: _Training, scratch: Path, report: Report) -> TrainingResult:
+    workflow = place_copies(training.workflow, scratch)
+    _place_personas(workflow, theirs=training.writer is not None)
+    files = (workflow / "_commands").rglob("*.py")
+    count = sum(not path.name.startswith("_") for path in files)
+    report(f"{training.workflow.name}: {count} commands")
     begun = time.monotonic()
     usage = run_training(
         Job(
+            folder=str(scratch),
             workflow=str(workflow),
-            internal=str(internal),
-            tiny=plan.models.tiny,
-            large=plan.models.large,
-            made_large=str(scratch / "large-model"),
-            model=None if plan.writer is None else plan.writer.litellm_name,
-            personas=plan.settings.personas,
-            utterances=plan.settings.utterances,
-            threads=plan.settings.threads,
-            outcome=str(scratch / "outcome.json"),
+            tiny=training.models.tiny,
+            large=training.models.large,
+            model=None if training.writer is None else training.writer.litellm_name,
+            personas=training.settings.personas,
+            utterances=training.settings.utterances,
+            threads=training.settings.threads,
         ),
-        scratch,
-        writer=plan.writer,
-        offline=plan.models.offline,
+        writer=training.writer,
+        offline=training.models.offline,
         failed_log=training_cache() / "failed.log",
         report=report,
     )
     result = TrainingResult(
-        key=plan.key,
-        workflow=plan.workflow.name,
-        workflow_path=str(plan.workflow),
-        workflow_digest=plan.digest,
-        fastworkflow=plan.version,
-        tiny_model=plan.models.tiny,
-        large_model=plan.models.large,
-        utterances_by=plan.utterances_by,
+        key=training.key,
+        workflow=training.workflow.name,
+        workflow_path=str(training.workflow),
+        workflow_digest=training.digest,
+        fastworkflow=training.version,
+        tiny_model=training.models.tiny,
+        large_model=training.models.large,
+        utterances_by=training.utterances_by,
         **_measured(workflow / COMMAND_INFO),
         usage=usage,
         seconds=round(time.monotonic() - begun, 1),
         trained_at=datetime.now(UTC),
-        artifacts=training_cache() / plan.key / _ARTIFACTS,
+        artifacts=training_cache() / training.key / _ARTIFACTS,
     )
     _keep(workflow / COMMAND_INFO, result)
     return result
@@ -288,11 +277,6 @@ def _place_personas(workflow: Path, *, theirs: bool) -> None:
             for place, manner in enumerate(own_utterances.MANNERS)
         ]
         path.write_bytes(orjson.dumps({"schema_version": 1, "personas": personas}))
-
-
-def _commands(workflow: Path) -> Iterator[Path]:
-    files = (workflow / "_commands").rglob("*.py")
-    return (path for path in files if not path.name.startswith("_"))
 
 
 def _measured(info: Path) -> dict[str, Any]:
@@ -335,15 +319,3 @@ def _read(record: Path) -> TrainingResult | None:
         return TrainingResult.model_validate(known | {"artifacts": record.parent / _ARTIFACTS})
     except (DataError, ValidationError):
         return None
-
-
-__all__ = [
-    "TrainingResult",
-    "TrainingSettings",
-    "find_artifacts",
-    "fits",
-    "train",
-    "trained_models",
-    "training_cache",
-    "workflow_digest",
-]

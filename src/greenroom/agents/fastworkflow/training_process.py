@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -13,7 +12,8 @@ from pathlib import Path
 
 import orjson
 
-from greenroom.agents.fastworkflow.training_run import Job, ModelUsage
+from greenroom.agents.fastworkflow.processes import process_environment
+from greenroom.agents.fastworkflow.training_run import OUTCOME, Job, ModelUsage
 from greenroom.errors import GreenroomError, InputError, redacted
 from greenroom.models.endpoints import endpoint_of
 from greenroom.models.types import ModelSettings
@@ -22,7 +22,6 @@ from greenroom.util.files import write_whole
 _PROGRAM = "greenroom.agents.fastworkflow.training_run"
 _LAST_LINES = 2000
 _LONGEST_REASON = 500
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -43,23 +42,17 @@ def synthetic_model(model: str | None, api_base: str | None) -> SyntheticModel |
         if api_base is not None:
             raise InputError("--api-base says where a model is: name it by --model.")
         return None
-    settings = ModelSettings(model=model, api_base=api_base)
-    endpoint = endpoint_of(settings)
-    key = endpoint.usable_key()
+    endpoint = endpoint_of(ModelSettings(model=model, api_base=api_base))
+    identity, key = f"{model} at {endpoint.name}", endpoint.usable_key()
     if api_base is None or endpoint.url is None:
-        return SyntheticModel(model, f"{model} at {endpoint.name}", model, {})
+        return SyntheticModel(model, identity, model, {})
     # litellm's proxy speaks OpenAI's protocol, and so does any server given by its address.
-    return SyntheticModel(
-        model,
-        f"{model} at {endpoint.name}",
-        f"litellm_proxy/{model}",
-        {"LITELLM_PROXY_API_BASE": endpoint.url, "LITELLM_PROXY_API_KEY": key or "none"},
-    )
+    variables = {"LITELLM_PROXY_API_BASE": endpoint.url, "LITELLM_PROXY_API_KEY": key or "none"}
+    return SyntheticModel(model, identity, f"litellm_proxy/{model}", variables)
 
 
 def run_training(
     job: Job,
-    scratch: Path,
     *,
     writer: SyntheticModel | None,
     offline: bool,
@@ -67,32 +60,29 @@ def run_training(
     report: Callable[[str], None],
 ) -> ModelUsage:
     """Train and report progress; an error has FastWorkflow's own text."""
-    order = scratch / "job.json"
+    folder = Path(job.folder)
+    order = folder / "job.json"
     order.write_bytes(orjson.dumps(asdict(job)))
     lines: deque[str] = deque(maxlen=_LAST_LINES)
     follow = _Follower(report)
-    process = subprocess.Popen(  # noqa: S603
+    with subprocess.Popen(  # noqa: S603
         [sys.executable, "-m", _PROGRAM, str(order)],
-        cwd=scratch,
-        env=_environment(job, scratch, writer, offline=offline),
+        cwd=folder,
+        env=_environment(job, writer, offline=offline),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-    )
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(line)
-            follow(line)
-        status = process.wait()
-    finally:
-        process.kill()
-        process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
-    outcome = Path(job.outcome)
+    ) as process:
+        try:
+            for line in process.stdout or ():
+                lines.append(line)
+                follow(line)
+            status = process.wait()
+        finally:
+            process.kill()
+    outcome = folder / OUTCOME
     if status != 0 or not outcome.is_file():
         write_whole(failed_log, redacted("".join(lines)))
         raise GreenroomError(
@@ -102,31 +92,14 @@ def run_training(
     return ModelUsage(**orjson.loads(outcome.read_bytes()))
 
 
-def _environment(
-    job: Job, scratch: Path, writer: SyntheticModel | None, *, offline: bool
-) -> dict[str, str]:
-    threads = str(job.threads)
+def _environment(job: Job, writer: SyntheticModel | None, *, offline: bool) -> dict[str, str]:
+    folder = Path(job.folder)
     # A provider with unknown variables has to find its key itself.
-    needs_keys = writer is not None and not writer.environment
-    environment = {
-        name: value for name, value in os.environ.items() if needs_keys or not _SECRET.search(name)
-    }
-    environment |= {
-        "DSPY_CACHEDIR": str(scratch / "dspy"),
-        "FASTWORKFLOW_STATE_ROOT": str(scratch / "state"),
-        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-        "MKL_NUM_THREADS": threads,
-        "OMP_NUM_THREADS": threads,
-        # On a busy machine, spinning threads slow down those that they wait for.
-        "OMP_WAIT_POLICY": "PASSIVE",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONUNBUFFERED": "1",
-        "TOKENIZERS_PARALLELISM": "false",
-        "TQDM_DISABLE": "1",
-    }
+    secrets = writer is not None and not writer.environment
+    found = process_environment(folder, threads=job.threads, offline=offline, secrets=secrets)
     if offline:
-        environment |= {"HF_HOME": str(scratch / "huggingface"), "HF_HUB_OFFLINE": "1"}
-    return environment | (writer.environment if writer is not None else {})
+        found["HF_HOME"] = str(folder / "huggingface")
+    return found | (writer.environment if writer is not None else {})
 
 
 _UTTERANCES = re.compile(r"Generating utterances for context: .+, command: (\S+)")

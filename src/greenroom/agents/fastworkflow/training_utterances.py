@@ -11,7 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
+from typing import Any
+
+import orjson
 
 VERSION = 1
 """The version of the variations; it is part of the identity of trained models."""
@@ -22,97 +26,16 @@ class Manner:
     """A persona and its style."""
 
     persona: str
-    begins: tuple[str, ...] = ("",)
-    ends: tuple[str, ...] = ("",)
+    begins: Sequence[str] = ("",)
+    ends: Sequence[str] = ("",)
     terse: bool = False
     """Writes without capitals, full stops and courtesy."""
 
 
-MANNERS = (
-    Manner(
-        "A customer in a hurry, who leaves out every word that is not needed.",
-        ends=("", " now", " asap", " quick"),
-        terse=True,
-    ),
-    Manner(
-        "A polite customer, who writes whole sentences.",
-        begins=("Hello, could you help me? ", "Good morning. ", "Would you be so kind? "),
-        ends=(" Thank you very much.", " Thanks in advance.", " That would be lovely."),
-    ),
-    Manner(
-        "A chatty customer, who says why.",
-        begins=("So here is the thing. ", "Well, long story short: ", "My plans have changed. "),
-        ends=(" I hope that is all right.", " My partner asked me to.", ""),
-    ),
-    Manner(
-        "An annoyed customer, who has asked before.",
-        begins=("Again: ", "For the second time: ", "Listen, ", "I have been waiting. "),
-        ends=("", " Hurry up.", " How hard can it be?"),
-    ),
-    Manner(
-        "A service agent, who notes down what a customer asks for.",
-        begins=(
-            "The customer says: ",
-            "Request from the user: ",
-            "User asks: ",
-            "They want this: ",
-        ),
-        ends=("", " (as requested by the user)"),
-    ),
-    Manner(
-        "A service agent, who hands on numbers and codes with every request.",
-        ends=(" #W{number}", " (id {code})", " reference {number}", " for {code}", " {code}"),
-    ),
-    Manner(
-        "A customer who is unsure and asks instead of telling.",
-        begins=("Is it possible? ", "I am not sure how this works. ", "Maybe you can tell me. "),
-        ends=("", " Can that be done?", " Is that possible?"),
-    ),
-    Manner(
-        "Somebody who writes on a phone, in small letters.",
-        begins=("hey ", "hi ", "ok so ", "um "),
-        ends=("", " pls", " thx"),
-        terse=True,
-    ),
-)
-
-_SWAPS = {
-    "add": ("include", "put in"),
-    "address": ("location",),
-    "book": ("reserve", "get"),
-    "booking": ("reservation", "trip"),
-    "buy": ("purchase", "get"),
-    "cancel": ("call off", "drop", "stop"),
-    "change": ("modify", "alter", "switch"),
-    "check": ("look at", "verify"),
-    "correct": ("fix", "mend"),
-    "customer": ("client", "user"),
-    "details": ("information", "particulars"),
-    "exchange": ("swap", "trade"),
-    "find": ("look for", "search for"),
-    "give": ("hand", "provide"),
-    "help": ("assist", "support"),
-    "human": ("person", "real person"),
-    "items": ("articles", "things", "products"),
-    "list": ("name", "show"),
-    "look up": ("find", "check"),
-    "modify": ("change", "edit"),
-    "need": ("want", "have"),
-    "order": ("purchase", "order"),
-    "pay": ("settle it",),
-    "profile": ("account",),
-    "replace": ("substitute",),
-    "reservation": ("booking",),
-    "return": ("send back", "give back"),
-    "search": ("look for", "find"),
-    "send": ("give", "issue"),
-    "show": ("display", "tell", "let me see"),
-    "talk": ("speak",),
-    "tell": ("inform",),
-    "transfer": ("hand over", "connect"),
-    "update": ("change", "adjust"),
-    "want": ("wish", "would like"),
-}
+_DATA: dict[str, Any] = orjson.loads(Path(__file__).with_suffix(".json").read_bytes())
+_SWAPS: dict[str, list[str]] = _DATA["swaps"]
+"""Words, and others that may stand in their place."""
+MANNERS = tuple(Manner(**manner) for manner in _DATA["manners"])
 
 _WORD = re.compile(rf"\b({'|'.join(sorted(_SWAPS, key=len, reverse=True))})\b", flags=re.IGNORECASE)
 _COURTESY = re.compile(

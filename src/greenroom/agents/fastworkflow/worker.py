@@ -20,36 +20,22 @@ import shutil
 import signal
 import socket
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from greenroom.agents.fastworkflow import session as session
+from greenroom.agents.fastworkflow.commands import fastworkflow
 from greenroom.agents.fastworkflow.fastworkflow_bridge import check_entry_points
-from greenroom.agents.fastworkflow.folders import COMMAND_INFO, place_policy
-from greenroom.agents.fastworkflow.wire import Disconnected, WorkerEnd
+from greenroom.agents.fastworkflow.folders import COMMAND_INFO, WORKFLOWS, place_policy
+from greenroom.agents.fastworkflow.processes import load_package
 
 SOCKET = "workers.sock"
 READY = "ready.json"
-WORKFLOWS = "workflows"
-"""The folders that FastWorkflow wants side by side: its own, the one to run, and copies."""
-INTERNAL = "fastworkflow_internal_workflows"
 
 _GLOBAL_CONTEXT = "global"
 _MODEL_FILES = ("*.pth", "*.pkl", "*.safetensors", "*.bin", "*.csv")
-
-_SETTINGS = {
-    "SPEEDDICT_FOLDERNAME": "___workflow_contexts",
-    "NOT_FOUND": "NOT_FOUND",
-    "INVALID": "INVALID",
-    "MISSING_INFORMATION_ERRMSG": "Missing required parameter values: ",
-    "INVALID_INFORMATION_ERRMSG": "Invalid parameter values: ",
-    "PARAMETER_EXTRACTION_ERROR_MSG": "Parameters could not be extracted: {error}",
-    "LOG_LEVEL": "ERROR",
-}
-"""The environment that FastWorkflow needs first; the sentinels are the usual ones."""
 
 
 class NoIntentModel:
@@ -64,7 +50,6 @@ class NoIntentModel:
 
 def main(folder: Path, name: str, *, trained: bool) -> None:
     """Load FastWorkflow, report that it is ready, and fork a worker for each connection."""
-    warnings.simplefilter("ignore")
     listener = socket.socket(socket.AF_UNIX)
     workflow = str(folder / WORKFLOWS / name)
     load_fastworkflow(folder, workflow, trained=trained)
@@ -94,55 +79,41 @@ def main(folder: Path, name: str, *, trained: bool) -> None:
 
 def load_fastworkflow(folder: Path, workflow: str, *, trained: bool = False) -> None:
     """Prepare to run a workflow, with its intent models if it was trained."""
-    fastworkflow: Any = importlib.import_module("fastworkflow")
-    fastworkflow.init(env_vars=dict(_SETTINGS))
+    load_package(folder, {"LOG_LEVEL": "ERROR"})
     dspy: Any = importlib.import_module("dspy")
     dspy.configure_cache(enable_disk_cache=False, enable_memory_cache=False)
     torch: Any = importlib.import_module("torch")
     # A pool of threads would not survive the fork.
     torch.set_num_threads(1)
-    internal = folder / WORKFLOWS / INTERNAL
-
-    def internal_path(name: str) -> str:
-        return str(internal / name)
-
-    fastworkflow.get_internal_workflow_path = internal_path
     for module in ("workflow_agent", "command_executor", "model_pipeline_training"):
-        importlib.import_module(f"fastworkflow.{module}")
+        fastworkflow(module)
     importlib.import_module("greenroom.agents.fastworkflow.models")
     check_entry_points()
     _place_routers(workflow, trained=trained)
-    _warm_up(fastworkflow, workflow)
+    _warm_up(workflow)
 
 
 def _place_routers(workflow: str, *, trained: bool) -> None:
-    fastworkflow: Any = importlib.import_module("fastworkflow")
-    training: Any = importlib.import_module("fastworkflow.model_pipeline_training")
-    router: Any = training.CommandRouter
-    definition = fastworkflow.RoutingRegistry.get_definition(workflow)
-    for context in definition.contexts:
-        path = _artifacts(workflow, context)
+    router = fastworkflow("model_pipeline_training").CommandRouter
+    for context in fastworkflow().RoutingRegistry.get_definition(workflow).contexts:
+        path = f"{workflow}/{COMMAND_INFO}/{context.replace('*', _GLOBAL_CONTEXT)}"
         if not trained:
             router._instances_cache[path] = NoIntentModel()
         elif Path(path).is_dir():
             router(path)
 
 
-def _artifacts(workflow: str, context: str) -> str:
-    return f"{workflow}/{COMMAND_INFO}/{context.replace('*', _GLOBAL_CONTEXT)}"
-
-
-def _warm_up(fastworkflow: Any, workflow: str) -> None:
+def _warm_up(workflow: str) -> None:
     # Do all first-use work once, here, but do not resolve a command in words: that opens a
     # database, which must not be carried over a fork.
-    context = fastworkflow.WorkflowExecutionContext(run_as_agent=True, session_key="warm-up")
-    application = fastworkflow.Workflow.create(workflow, workflow_id_str="warm-up")
+    package = fastworkflow()
+    context = package.WorkflowExecutionContext(run_as_agent=True, session_key="warm-up")
+    application = package.Workflow.create(workflow, workflow_id_str="warm-up")
     context.bind_app_workflow(application)
     context.push_active_workflow(application)
     try:
         context._ensure_agent_initialized()
-        agent: Any = importlib.import_module("fastworkflow.workflow_agent")
-        agent._what_can_i_do(context)
+        fastworkflow("workflow_agent")._what_can_i_do(context)
     finally:
         context.pop_active_workflow()
         context.close()
@@ -154,7 +125,7 @@ def _work(template: str, connection: socket.socket, number: int) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     workflow = Path(f"{template}_{number}")
     try:
-        wire = WorkerEnd(connection)
+        wire = session.WorkerEnd(connection)
         wire.send(kind="hello", pid=os.getpid())
         start = wire.receive()
         shutil.copytree(template, workflow, ignore=shutil.ignore_patterns(*_MODEL_FILES))
@@ -163,7 +134,7 @@ def _work(template: str, connection: socket.socket, number: int) -> int:
             start["policy"] = policy
         _share_routers(template, str(workflow))
         session.hold(wire, str(workflow), session.SessionSettings(**start))
-    except (Disconnected, session.ModelGone):
+    except (session.Disconnected, session.ModelGone):
         return 0
     except BaseException as problem:
         print(f"worker {number}: {type(problem).__name__}: {problem}", file=sys.stderr)
@@ -175,8 +146,8 @@ def _work(template: str, connection: socket.socket, number: int) -> int:
 
 def _place_policy(workflow: Path, policy: str) -> bool:
     # Put it where FastWorkflow reads it; False if this version's sessions do not read it.
-    fastworkflow: Any = importlib.import_module("fastworkflow")
-    if "load_workflow_insights" not in inspect.getsource(fastworkflow.WorkflowExecutionContext):
+    source = inspect.getsource(fastworkflow().WorkflowExecutionContext)
+    if "load_workflow_insights" not in source:
         return False
     place_policy(workflow, policy)
     return True
@@ -184,8 +155,7 @@ def _place_policy(workflow: Path, policy: str) -> bool:
 
 def _share_routers(template: str, own: str) -> None:
     # Models are cached by path; let the copy use those already loaded.
-    training: Any = importlib.import_module("fastworkflow.model_pipeline_training")
-    cache: dict[str, Any] = training.CommandRouter._instances_cache
+    cache = fastworkflow("model_pipeline_training").CommandRouter._instances_cache
     for path, router in list(cache.items()):
         if path.startswith(f"{template}/"):
             cache[own + path.removeprefix(template)] = router

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -16,25 +15,19 @@ from typing import Any
 
 import anyio
 import orjson
+from anyio.abc import ByteStream
+from anyio.streams.buffered import BufferedByteReceiveStream
 
 from greenroom.agents.fastworkflow import worker as worker
-from greenroom.agents.fastworkflow.folders import copy_internal_workflows, copy_workflow
-from greenroom.agents.fastworkflow.wire import EpisodeEnd
+from greenroom.agents.fastworkflow.folders import place_copies
+from greenroom.agents.fastworkflow.processes import process_environment
+from greenroom.agents.fastworkflow.session import LENGTH, packed
 from greenroom.errors import InputError, OutsideFault, redacted
 
 _SECONDS_TO_LOAD = 180.0
 _PAUSE = 0.05
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|DATABASE_URL", re.IGNORECASE)
+_LONGEST = 1 << 30
 _LAST_LINES = 3
-
-_ENVIRONMENT = {
-    "HF_HUB_OFFLINE": "1",
-    "TRANSFORMERS_OFFLINE": "1",
-    "TOKENIZERS_PARALLELISM": "false",
-    "OMP_NUM_THREADS": "1",
-    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-    "PYTHONDONTWRITEBYTECODE": "1",
-}
 
 
 class WorkerLost(OutsideFault):
@@ -72,7 +65,7 @@ class Workers:
                     stdout=log,
                     stderr=log,
                     cwd=self.folder,
-                    env=_without_secrets() | {"FASTWORKFLOW_STATE_ROOT": str(self.folder)},
+                    env=process_environment(self.folder),
                 )
             facts = await self._facts(self._loader)
             self.commands = facts["commands"]
@@ -95,14 +88,14 @@ class Workers:
             stream = await anyio.connect_unix(self.folder / worker.SOCKET)
         except OSError as error:
             raise WorkerLost(f"No FastWorkflow worker could be started: {error}") from error
-        wire = EpisodeEnd(stream)
+        started = Worker(self, stream)
         try:
-            with _telling_of_loss(self):
-                hello = await wire.receive()
-            yield Worker(self, wire, hello["pid"])
+            started.pid = (await started.receive())["pid"]
+            yield started
         finally:
+            # The worker ends with its connection.
             with anyio.CancelScope(shield=True), suppress(OSError):
-                await wire.close()
+                await stream.aclose()
 
     def close(self) -> None:
         """End the process that forks workers, and delete its files."""
@@ -130,31 +123,33 @@ class Workers:
         return redacted(" ".join(said)) or "it said nothing."
 
 
-@dataclass
 class Worker:
-    """A FastWorkflow session in a process of its own."""
+    """A FastWorkflow session in a process of its own; what is lost with it raises WorkerLost."""
 
-    workers: Workers
-    wire: EpisodeEnd
-    pid: int
+    def __init__(self, workers: Workers, stream: ByteStream) -> None:
+        self.pid = 0
+        self._workers = workers
+        self._stream = stream
+        self._incoming = BufferedByteReceiveStream(stream)
 
     async def send(self, **message: Any) -> None:
         """Send a message."""
-        with _telling_of_loss(self.workers):
-            await self.wire.send(**message)
+        with self._telling_of_loss():
+            await self._stream.send(packed(message))
 
     async def receive(self) -> dict[str, Any]:
         """Wait for the worker's next message."""
-        with _telling_of_loss(self.workers):
-            return await self.wire.receive()
+        with self._telling_of_loss():
+            length = int.from_bytes(await self._incoming.receive_exactly(LENGTH))
+            return orjson.loads(await self._incoming.receive_exactly(min(length, _LONGEST)))
 
-
-@contextmanager
-def _telling_of_loss(workers: Workers) -> Generator[None]:
-    try:
-        yield
-    except (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError) as error:
-        raise WorkerLost(f"The FastWorkflow worker ended: {workers.last_words()}") from error
+    @contextmanager
+    def _telling_of_loss(self) -> Generator[None]:
+        try:
+            yield
+        except (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError) as error:
+            said = self._workers.last_words()
+            raise WorkerLost(f"The FastWorkflow worker ended: {said}") from error
 
 
 def prepare_workers(workflow: Path, artifacts: Path | None) -> Workers:
@@ -163,16 +158,8 @@ def prepare_workers(workflow: Path, artifacts: Path | None) -> Workers:
         raise InputError("The fastworkflow agent needs a system that can fork: Linux or macOS.")
     folder = Path(tempfile.mkdtemp(prefix="greenroom-fastworkflow-"))
     try:
-        workflows = folder / worker.WORKFLOWS
-        copy_workflow(workflow, workflows / workflow.name, artifacts)
-        copy_internal_workflows(workflows / worker.INTERNAL)
+        place_copies(workflow, folder, artifacts)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return Workers(folder, workflow.name, trained=artifacts is not None)
-
-
-def _without_secrets() -> dict[str, str]:
-    # The parent asks the models: a worker, and the workflow's code in it, needs no key.
-    kept = {name: value for name, value in os.environ.items() if not _SECRET.search(name)}
-    return kept | _ENVIRONMENT

@@ -78,7 +78,7 @@ def command_files(domain: str, tool_infos: Iterable[Mapping[str, Any]]) -> dict[
     twice = [name for name, count in Counter(commands.values()).items() if count > 1]
     if not tools or twice:
         problem = f"several tools for the command {twice[0]}" if twice else "no tools"
-        raise InputError(f"{_no_workflow(domain)}: the domain has {problem}. {_ADVICE}")
+        raise _no_workflow(domain, f"the domain has {problem}")
     said = {tool["name"]: _utterances(commands[tool["name"]], tool) for tool in tools}
     shared = Counter(words.lower() for own in said.values() for words in own)
     return {
@@ -95,21 +95,19 @@ def command_files(domain: str, tool_infos: Iterable[Mapping[str, Any]]) -> dict[
     }
 
 
-_ADVICE = "Name a workflow of yours by --workflow-path."
-
-
-def _no_workflow(domain: str) -> str:
-    return f"No FastWorkflow workflow can be made for {domain}"
+def _no_workflow(domain: str, problem: str) -> InputError:
+    return InputError(
+        f"No FastWorkflow workflow can be made for {domain}: {problem}. Name a workflow of yours "
+        "by --workflow-path."
+    )
 
 
 def _command_of(tool: str, domain: str) -> str:
     command = command_name(tool)
     # FastWorkflow passes over files that begin with an underscore.
     if not re.match("[a-z]", command):
-        raise InputError(
-            f"{_no_workflow(domain)}: the tool {tool!r} cannot be a command, because its name does "
-            f"not begin with a letter. {_ADVICE}"
-        )
+        problem = "cannot be a command, because its name does not begin with a letter"
+        raise _no_workflow(domain, f"the tool {tool!r} {problem}")
     return command
 
 

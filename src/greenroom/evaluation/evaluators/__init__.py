@@ -29,10 +29,12 @@ from greenroom.evaluation.evaluators.types import (
 from greenroom.util.imports import later
 
 if TYPE_CHECKING:
+    from greenroom.evaluation.evaluators.called_tools import tool_calls
     from greenroom.evaluation.evaluators.chat import conversation_length, last_message, role_order
     from greenroom.evaluation.evaluators.judge import llm_judge
+    from greenroom.evaluation.evaluators.likeness import levenshtein, similarity
+    from greenroom.evaluation.evaluators.refusals import refusal
     from greenroom.evaluation.evaluators.semantic import semantic_similarity
-    from greenroom.evaluation.evaluators.similarity import levenshtein
     from greenroom.evaluation.evaluators.structured import contains_json, field_match, json_diff
     from greenroom.evaluation.evaluators.text import (
         contains,
@@ -41,15 +43,19 @@ if TYPE_CHECKING:
         regex,
         starts_with,
     )
+    from greenroom.evaluation.evaluators.webhooks import webhook
 
 if not TYPE_CHECKING:
-    # The kinds that ship, for whoever passes them to `greenroom.evaluate`; loaded when used.
+    # The kinds that ship, to be passed to `greenroom.evaluate`; loaded when they are used.
     __getattr__ = later(
         __name__,
         text="contains ends_with exact_match regex starts_with",
         structured="contains_json field_match json_diff",
         chat="conversation_length last_message role_order",
-        similarity="levenshtein",
+        likeness="levenshtein similarity",
+        called_tools="tool_calls",
+        refusals="refusal",
+        webhooks="webhook",
         judge="llm_judge",
         semantic="semantic_similarity",
     )
@@ -83,9 +89,13 @@ __all__ = [
     "make_evaluators",
     "parse_spec",
     "plain_kind",
+    "refusal",
     "regex",
     "role_order",
     "semantic_similarity",
+    "similarity",
     "starts_with",
+    "tool_calls",
     "verdict",
+    "webhook",
 ]

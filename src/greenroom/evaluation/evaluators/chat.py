@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
+from greenroom.evaluation.evaluators.called_tools import raw_calls
 from greenroom.evaluation.evaluators.reading import (
     as_text,
     expected_of,
@@ -13,7 +14,6 @@ from greenroom.evaluation.evaluators.reading import (
     whole_conversation,
 )
 from greenroom.evaluation.evaluators.text import TextList, WordingSettings
-from greenroom.evaluation.evaluators.tool_calls import raw_calls
 from greenroom.evaluation.evaluators.types import (
     Case,
     Score,

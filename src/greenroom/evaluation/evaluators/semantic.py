@@ -14,7 +14,7 @@ import anyio.to_thread
 from pydantic import Field
 
 from greenroom.errors import InputError
-from greenroom.evaluation.evaluators.similarity import LikenessSettings, likeness
+from greenroom.evaluation.evaluators.likeness import LikenessSettings, likeness
 from greenroom.evaluation.evaluators.types import Case, EvaluatorContext, EvaluatorKind, Score
 
 _LOADING = Lock()

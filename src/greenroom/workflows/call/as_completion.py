@@ -10,7 +10,7 @@ from typing import Any, cast
 from greenroom.errors import InputError
 from greenroom.messages import last_assistant_message, text_of
 from greenroom.util.json_values import as_dict
-from greenroom.workflows.calls import Answer, Call, Event, Profile, Target
+from greenroom.workflows.calls import Answer, Call, Event, Target
 
 
 class AsCompletion:
@@ -22,15 +22,11 @@ class AsCompletion:
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self._profile = replace(
+        self.profile = replace(
             target.profile,
             is_chat=False,
             decided_by=f"asked for as a completion ({target.profile.decided_by})",
         )
-
-    @property
-    def profile(self) -> Profile:
-        return self._profile
 
     async def call(self, call: Call) -> Answer:
         return _as_text(await self._target.call(self._as_chat(call)))
@@ -48,7 +44,7 @@ class AsCompletion:
     def _as_chat(self, call: Call) -> Call:
         if "messages" in call.inputs:
             return call
-        declared = as_dict(as_dict(self._profile.schemas.inputs).get("properties"))
+        declared = as_dict(as_dict(self.profile.schemas.inputs).get("properties"))
         texts = [
             name
             for name, value in call.inputs.items()
@@ -57,7 +53,7 @@ class AsCompletion:
         if len(texts) != 1:
             found = f"the inputs have {', '.join(texts)}" if texts else "the inputs have none"
             raise InputError(
-                f"'{self._profile.name}' is a chat workflow. As a completion it takes one text as "
+                f"'{self.profile.name}' is a chat workflow. As a completion it takes one text as "
                 f"the user's message, but {found}."
             )
         message = {"role": "user", "content": call.inputs[texts[0]]}

@@ -53,11 +53,9 @@ class ChatSession:
                     self.messages = _continued(sent, event.data.outputs)
                 yield event
 
-    async def ask(self, inputs: dict[str, Any]) -> AsyncGenerator[Event]:
+    def ask(self, inputs: dict[str, Any]) -> AsyncGenerator[Event]:
         """Call a workflow that does not chat; the messages stay as they are."""
-        async with aclosing(self._asked({**self.inputs, **inputs})) as events:
-            async for event in events:
-                yield event
+        return self._asked({**self.inputs, **inputs})
 
     def reset(self) -> None:
         """Forget everything and start another session."""

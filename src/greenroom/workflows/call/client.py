@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
@@ -16,7 +16,16 @@ from greenroom.util.json_values import as_dict, decoded
 from greenroom.workflows.call.connection import TIMEOUT, Connection, redirected
 from greenroom.workflows.call.streams import STREAMS, StreamedAnswer, read_frames
 from greenroom.workflows.call.wires import EnvelopeWire, OpenAIWire, PlainWire, Wire
-from greenroom.workflows.calls import Answer, Call, CallError, Event, Profile, WorkflowUnavailable
+from greenroom.workflows.calls import (
+    SESSION_PATTERN,
+    SESSION_TEXT,
+    Answer,
+    Call,
+    CallError,
+    Event,
+    Profile,
+    WorkflowUnavailable,
+)
 from greenroom.workflows.usage import ReportedUsage
 
 if TYPE_CHECKING:
@@ -25,7 +34,6 @@ if TYPE_CHECKING:
 _FIRST_REDIRECT = 300
 _FIRST_ERROR = 400
 _REFUSED_BODIES = frozenset({400, 422})
-_SESSION = re.compile(r"[!-~]{1,256}")
 _COST_HEADER = "x-litellm-response-cost"
 
 
@@ -46,15 +54,11 @@ class WorkflowClient:
         timeout: float = TIMEOUT,
         retry: RetryPolicy | None = None,
     ) -> None:
-        self._profile = profile
+        self.profile = profile
         self._wire = wire or wire_for(profile)
         # Whether the server is known to take this format.
         self._settled = wire is not None
         self._connection = Connection(profile.address, token=token, timeout=timeout, retry=retry)
-
-    @property
-    def profile(self) -> Profile:
-        return self._profile
 
     async def call(self, call: Call) -> Answer:
         answer: Answer | None = None
@@ -81,7 +85,7 @@ class WorkflowClient:
         async with self._answered(call, streamed) as response:
             headers = response.headers
             if response.content_type in STREAMS:
-                streamed_answer = StreamedAnswer(self._profile.is_chat)
+                streamed_answer = StreamedAnswer(self.profile.is_chat)
                 with self._named_failures():
                     frames = read_frames(response.content.iter_any(), response.content_type)
                     async for frame in frames:
@@ -124,24 +128,19 @@ class WorkflowClient:
                     return
         raise self._connection.error_of(status, content)
 
-    @asynccontextmanager
-    async def _posted(
+    def _posted(
         self, wire: Wire, call: Call, streamed: bool
-    ) -> AsyncGenerator[ClientResponse]:
-        if call.session_id is not None and not _SESSION.fullmatch(call.session_id):
-            raise InputError(
-                f"A session id has 1 to 256 printable ASCII characters and no spaces, unlike "
-                f"{call.session_id!r}."
-            )
+    ) -> AbstractAsyncContextManager[ClientResponse]:
+        if call.session_id is not None and not re.fullmatch(SESSION_PATTERN, call.session_id):
+            raise InputError(f"{SESSION_TEXT} {call.session_id!r} is none.")
         headers = {"x-ag-session-id": call.session_id, "traceparent": call.traceparent}
-        async with self._connection.open(
+        return self._connection.open(
             "POST",
             wire.url,
             wire.body(call, streamed=streamed),
             headers={name: value for name, value in headers.items() if value},
             streamed=streamed,
-        ) as response:
-            yield response
+        )
 
     def _other_wire(self, status: int, content: bytes) -> Wire | None:
         """The plain format, if the server refused an envelope before running anything."""
@@ -162,7 +161,7 @@ class WorkflowClient:
 
     def _whole(self, answer: Answer) -> Generator[Event]:
         """The events of an answer that was not streamed."""
-        if self._profile.is_chat:
+        if self.profile.is_chat:
             for message in messages_of(answer.outputs) or []:
                 yield Event(kind="message", data=message)
         usage = ReportedUsage(answer.prompt_tokens, answer.completion_tokens, answer.cost)
@@ -175,14 +174,8 @@ class WorkflowClient:
         try:
             yield
         except CallError as error:
-            failure = type(error)(
-                f"{self._profile.address} gave no answer: {error}",
-                status=error.status,
-                kind=error.kind,
-            )
-        else:
-            return
-        raise failure
+            text = f"{self.profile.address} gave no answer: {error}"
+            raise type(error)(text, status=error.status, kind=error.kind) from None
 
 
 def wire_for(profile: Profile) -> Wire:

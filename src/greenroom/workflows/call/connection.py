@@ -13,10 +13,9 @@ from urllib.parse import urlsplit
 from greenroom._version import __version__
 from greenroom.errors import InputError
 from greenroom.models.faults import OVERLOADED, excerpt
-from greenroom.models.payloads import encoded
 from greenroom.models.retries import RetryPolicy
 from greenroom.util.hosts import TOKEN_VARIABLE, is_loopback
-from greenroom.util.json_values import as_dict, as_list, decoded
+from greenroom.util.json_values import as_dict, as_list, decoded, encoded
 from greenroom.workflows.calls import CallError, WorkflowUnavailable
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ class Connection:
                 f"{self.address} did not answer within {self._timeout:g} seconds."
             ) from None
         except (ClientError, OSError) as error:
-            raise self._lost(error) from None
+            raise WorkflowUnavailable(self._why_lost(error)) from None
 
     async def close(self) -> None:
         """Close the connections."""
@@ -172,27 +171,24 @@ class Connection:
             sent["Authorization"] = self._token if named else f"Bearer {self._token}"
         return sent | dict(headers or {})
 
-    def _lost(self, error: BaseException) -> WorkflowUnavailable:
+    def _why_lost(self, error: BaseException) -> str:
         from aiohttp import ClientConnectorDNSError, ClientConnectorError, ClientSSLError
 
         if isinstance(error, ClientConnectorDNSError):
-            return WorkflowUnavailable(f"There is no host '{error.host}': check the address.")
+            return f"There is no host '{error.host}': check the address."
         if isinstance(error, ClientSSLError):
             reason = excerpt(str(error), self._token)
-            return WorkflowUnavailable(
+            return (
                 f"There is no secure connection to {error.host}:{error.port}: {reason}. If the "
                 "server has no certificate, its address begins with http://."
             )
         if isinstance(error, ClientConnectorError):
             where = f"{error.host}:{error.port}"
             if not isinstance(error.os_error, ConnectionRefusedError):
-                return WorkflowUnavailable(f"{where} cannot be reached: {error.strerror}.")
-            return WorkflowUnavailable(
-                f"Nothing listens at {where}: start the workflow's server there, or check the "
-                "address."
-            )
+                return f"{where} cannot be reached: {error.strerror}."
+            return f"Nothing listens at {where}: start the server there, or check the address."
         reason = excerpt(str(error) or type(error).__name__, self._token)
-        return WorkflowUnavailable(f"The connection to {self.address} was lost: {reason}")
+        return f"The connection to {self.address} was lost: {reason}"
 
 
 def token_variable(address: str) -> str:

@@ -17,7 +17,8 @@ from greenroom.workflows.call.addresses import Address, parse_address
 from greenroom.workflows.call.connection import Connection
 from greenroom.workflows.call.openapi_reading import Operation, read_operations, takes_messages
 from greenroom.workflows.call.wires import EnvelopeWire, PlainWire, Wire
-from greenroom.workflows.calls import IS_CHAT, Profile, Schemas
+from greenroom.workflows.calls import IS_CHAT, MESSAGES, Profile, Schemas
+from greenroom.workflows.declare.schemas import MESSAGE_SCHEMA, MESSAGES_SCHEMA
 
 SECONDS = 20.0
 """The timeout of each request."""
@@ -26,14 +27,12 @@ _OK = 200
 _FORBIDDEN = (401, 403)
 _MODELS_SHOWN = 10
 _CHAT_SCHEMAS = Schemas(
-    inputs={
-        "type": "object",
-        "properties": {"messages": {"type": "array", "x-ag-type-ref": "messages"}},
-        "required": ["messages"],
-    },
-    outputs={"type": "object", "x-ag-type-ref": "message"},
+    inputs={"type": "object", "properties": {MESSAGES: MESSAGES_SCHEMA}, "required": [MESSAGES]},
+    outputs=MESSAGE_SCHEMA,
 )
-_NOBODY_SAYS = "nothing: no flag, and no messages among the inputs"
+
+Verdict = tuple[bool, str]
+"""Whether a workflow chats, and how we know."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +41,6 @@ class Found:
 
     profile: Profile
     wire: Wire | None = None
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a workflow chats, and how we know."""
-
-    is_chat: bool
-    because: str
 
 
 async def discover(url: str, *, token: str | None = None, model: str | None = None) -> Profile:
@@ -94,8 +85,7 @@ class _Search:
         verdict = _declared_in(described) if described is not None else None
         operations = await self._operations() if verdict is None else []
         if described is not None:
-            verdict = verdict or _judged(operations, _schemas(described).inputs)
-            return Found(_described_profile(self.address, described, verdict))
+            return Found(_described_profile(self.address, described, verdict, operations))
         return _found_in_openapi(self.address, operations) if operations else None
 
     async def _inspect(self) -> dict[str, Any] | None:
@@ -153,7 +143,7 @@ def _declared_in(described: dict[str, Any]) -> Verdict | None:
     for place, flags in (("request.flags", inner), ("flags", described.get("flags"))):
         flag = as_dict(flags).get(IS_CHAT)
         if isinstance(flag, bool):
-            return Verdict(flag, f"declared: /inspect says {place}.is_chat = {_json(flag)}")
+            return flag, f"declared: /inspect says {place}.is_chat = {str(flag).lower()}"
     return None
 
 
@@ -162,15 +152,15 @@ def _judged(operations: list[Operation], inputs: Any) -> Verdict:
     for one in operations:
         flag = one.flags.get(IS_CHAT)
         if isinstance(flag, bool):
-            said = f"x-agenta.flags.is_chat = {_json(flag)} on /{one.route}"
-            return Verdict(flag, f"declared: the OpenAPI document says {said}")
+            said = f"x-agenta.flags.is_chat = {str(flag).lower()} on /{one.route}"
+            return flag, f"declared: the OpenAPI document says {said}"
     schemas = [("the inputs", inputs), *((f"/{o.route}", o.schemas.inputs) for o in operations)]
     signs = {takes_messages(schema): place for place, schema in reversed(schemas)}
     if place := signs.get("marked"):
-        return Verdict(True, f"the schema of {place} marks messages as a message history")
+        return True, f"the schema of {place} marks messages as a message history"
     if place := signs.get("shaped"):
-        return Verdict(True, f"the shape: {place} takes messages")
-    return Verdict(False, _NOBODY_SAYS)
+        return True, f"the shape: {place} takes messages"
+    return False, "nothing: no flag, and no messages among the inputs"
 
 
 def _revision(described: dict[str, Any]) -> dict[str, Any]:
@@ -181,46 +171,45 @@ def _revision(described: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _schemas(described: dict[str, Any]) -> Schemas:
-    data = as_dict(_revision(described).get("data")) or as_dict(described.get("interface"))
-    schemas = as_dict(data.get("schemas"))
-    names = ("inputs", "parameters", "outputs")
-    return Schemas(**{name: as_dict(schemas.get(name)) or None for name in names})
-
-
-def _described_profile(address: Address, described: dict[str, Any], verdict: Verdict) -> Profile:
-    revision = _revision(described)
+def _described_profile(
+    address: Address,
+    described: dict[str, Any],
+    verdict: Verdict | None,
+    operations: list[Operation],
+) -> Profile:
+    revision, request = _revision(described), as_dict(described.get("request"))
     data = as_dict(revision.get("data"))
-    flags = as_dict(described.get("flags")) | as_dict(
-        as_dict(described.get("request")).get("flags")
-    )
+    told = as_dict((data or as_dict(described.get("interface"))).get("schemas"))
+    parts = ("inputs", "parameters", "outputs")
+    schemas = Schemas(**{part: as_dict(told.get(part)) or None for part in parts})
+    is_chat, because = verdict or _judged(operations, schemas.inputs)
     names = (revision.get("name"), revision.get("slug"), _name_in(data.get("uri")))
     return Profile(
         name=next((str(name) for name in names if name), _name_of(address)),
-        is_chat=verdict.is_chat,
-        flags=flags,
-        schemas=_schemas(described),
+        is_chat=is_chat,
+        flags=as_dict(described.get("flags")) | as_dict(request.get("flags")),
+        schemas=schemas,
         parameters=as_dict(data.get("parameters")),
         description=str(revision.get("description") or ""),
         address=address.base,
         interface="invoke",
-        decided_by=verdict.because,
+        decided_by=because,
     )
 
 
 def _found_in_openapi(address: Address, operations: list[Operation]) -> Found:
     called = next((one for one in operations if one.route == address.route), operations[0])
-    verdict = _judged(operations, None)
+    is_chat, because = _judged(operations, None)
     profile = Profile(
         name=called.title if called.title not in ("", "FastAPI") else _name_of(address),
-        is_chat=verdict.is_chat,
+        is_chat=is_chat,
         flags=called.flags,
         schemas=called.schemas,
         parameters=called.parameters,
         description=called.description,
         address=address.base,
         interface=called.route,
-        decided_by=verdict.because,
+        decided_by=because,
     )
     url = f"{address.base}/{called.route}"
     if called.is_envelope:
@@ -254,7 +243,3 @@ def _name_in(uri: Any) -> str | None:
 
 def _name_of(address: Address) -> str:
     return address.path.rpartition("/")[2] or address.origin.partition("://")[2]
-
-
-def _json(flag: bool) -> str:
-    return "true" if flag else "false"

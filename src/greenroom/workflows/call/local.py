@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import threading
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import aclosing
 from functools import partial
 from typing import Any
@@ -22,11 +22,10 @@ from greenroom.workflows.calls import (
     CallError,
     Event,
     InvalidCall,
-    Profile,
 )
 from greenroom.workflows.declare.arguments import check_messages
 from greenroom.workflows.declare.outputs import NotJson, check_messages_returned, json_value
-from greenroom.workflows.declare.pieces import ChatPieces, OtherPieces
+from greenroom.workflows.declare.pieces import Pieces
 from greenroom.workflows.declare.workflow import Workflow
 from greenroom.workflows.usage import ReportedUsage, current_usage
 
@@ -43,12 +42,8 @@ class LocalTarget:
         self, workflow: Workflow, *, address: str = "", threads: anyio.CapacityLimiter | None = None
     ) -> None:
         self.workflow = workflow
-        self._profile = workflow.profile(address)
+        self.profile = workflow.profile(address)
         self._threads = threads
-
-    @property
-    def profile(self) -> Profile:
-        return self._profile
 
     async def call(self, call: Call) -> Answer:
         if self.workflow.streams:
@@ -70,24 +65,32 @@ class LocalTarget:
             check_messages_returned(self.workflow.name, outputs)
         return _answer(call, outputs, usage, began)
 
-    async def stream(self, call: Call) -> AsyncGenerator[Event]:
+    def stream(self, call: Call) -> AsyncGenerator[Event]:
+        return self._pieces(call) if self.workflow.streams else self._whole(call)
+
+    async def _whole(self, call: Call) -> AsyncGenerator[Event]:
+        answer = await self.call(call)
+        if self.workflow.is_chat:
+            for message in check_messages_returned(self.workflow.name, answer.outputs):
+                yield Event(kind="message", data=message)
+        yield Event(kind="end", data=answer)
+
+    async def _pieces(self, call: Call) -> AsyncGenerator[Event]:
         name, is_chat = self.workflow.name, self.workflow.is_chat
-        if not self.workflow.streams:
-            answer = await self.call(call)
-            if is_chat:
-                for message in check_messages_returned(name, answer.outputs):
-                    yield Event(kind="message", data=message)
-            yield Event(kind="end", data=answer)
-            return
         began, usage = time.perf_counter(), ReportedUsage()
-        collected = ChatPieces(name, usage) if is_chat else OtherPieces()
+        collected = Pieces(name, usage, is_chat=is_chat)
+        source = self._bound(call)()
+        if self.workflow.kind == "generator":
+            source = _from_thread(source, self._threads)
         # The generator runs in the context of whoever asks for the next piece, so the usage is set
         # for each piece.
-        async with aclosing(self._pieces(call)) as pieces:
+        async with aclosing(source) as pieces:
             while True:
                 token = current_usage.set(usage)
                 try:
                     piece = await anext(pieces, _END)
+                except (Exception, SystemExit) as error:
+                    raise _failure(error) from error
                 finally:
                     current_usage.reset(token)
                 if piece is _END:
@@ -115,9 +118,8 @@ class LocalTarget:
             check_messages(call.inputs.get(MESSAGES))
         positional, named = workflow.arguments.bind(call, workflow.configuration)
         if call.parameters and workflow.arguments.first("parameters") is None:
-            workflow.configuration.values(
-                call.parameters
-            )  # validated although the handler has none
+            # Checked although the handler takes none.
+            workflow.configuration.values(call.parameters)
         return partial(workflow.handler, *positional, **named)
 
     async def _returned(self, call: Call) -> Any:
@@ -131,24 +133,6 @@ class LocalTarget:
             return await output if inspect.isawaitable(output) else output
         except (Exception, SystemExit) as error:
             raise _failure(error) from error
-
-    async def _pieces(self, call: Call) -> AsyncGenerator[Any]:
-        """What a generator yields; what it raises becomes a CallError."""
-        handler = self._bound(call)
-        source: AsyncIterator[Any] = (
-            handler()
-            if self.workflow.kind == "async generator"
-            else _from_thread(handler(), self._threads)
-        )
-        async with aclosing(source):  # pyright: ignore[reportArgumentType]
-            while True:
-                try:
-                    piece = await anext(source, _END)
-                except (Exception, SystemExit) as error:
-                    raise _failure(error) from error
-                if piece is _END:
-                    return
-                yield piece
 
     def _not_json(self, error: NotJson) -> CallError:
         return CallError(

@@ -81,8 +81,8 @@ def read_operations(document: Any, prefixes: tuple[str, ...]) -> list[Operation]
                     title=str(info.get("title") or ""),
                     description=str(post.get("description") or info.get("description") or ""),
                     flags=as_dict(as_dict(post.get("x-agenta")).get("flags")),
-                    body=_json_schema(fields, as_dict(post.get("requestBody"))),
-                    answer=_json_schema(fields, as_dict(as_dict(post.get("responses")).get("200"))),
+                    body=_json_schema(fields, post.get("requestBody")),
+                    answer=_json_schema(fields, as_dict(post.get("responses")).get("200")),
                 )
             )
     return found
@@ -97,10 +97,9 @@ def takes_messages(inputs: Any) -> str | None:
     return "shaped" if has_messages and any(map(_may_be_array, _options(schema))) else None
 
 
-def _json_schema(document: dict[str, Any], holder: dict[str, Any]) -> dict[str, Any]:
-    content = as_dict(_followed(document, holder).get("content"))
-    schema = as_dict(content.get("application/json")).get("schema")
-    return as_dict(_inlined(document, schema, ()))
+def _json_schema(document: dict[str, Any], holder: Any) -> dict[str, Any]:
+    content = as_dict(as_dict(_inlined(document, holder, ())).get("content"))
+    return as_dict(as_dict(content.get("application/json")).get("schema"))
 
 
 def _inlined(document: dict[str, Any], value: Any, above: tuple[str, ...]) -> Any:
@@ -117,11 +116,6 @@ def _inlined(document: dict[str, Any], value: Any, above: tuple[str, ...]) -> An
         rest = {name: item for name, item in fields.items() if name != "$ref"}
         return as_dict(_inlined(document, _target(document, reference), (*above, reference))) | rest
     return {name: _inlined(document, item, above) for name, item in fields.items()}
-
-
-def _followed(document: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
-    reference = value.get("$ref")
-    return as_dict(_target(document, reference)) if isinstance(reference, str) else value
 
 
 def _target(document: dict[str, Any], reference: str) -> Any:

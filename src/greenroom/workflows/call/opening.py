@@ -1,20 +1,22 @@
-"""From what a person types to something that can be called: an address, a file, a module."""
+"""From what a person types to a workflow: an address, app.py:name, package.module:name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
-from greenroom.errors import InputError
+from greenroom.errors import InputError, UnknownName
 from greenroom.models.retries import RetryPolicy
+from greenroom.util.imports import load_module, split_target
 from greenroom.workflows.call.addresses import is_address
 from greenroom.workflows.call.as_completion import AsCompletion
 from greenroom.workflows.call.client import WorkflowClient
 from greenroom.workflows.call.connection import TIMEOUT
 from greenroom.workflows.call.discovery import find_workflow
-from greenroom.workflows.call.loading import load_workflows
 from greenroom.workflows.call.local import LocalTarget
 from greenroom.workflows.calls import Answer, Call, Target
+from greenroom.workflows.declare.workflow import Workflow
 
 
 async def open_target(
@@ -93,3 +95,39 @@ def _local(address: str, model: str | None) -> Target:
             f"{address}:{workflows[0].name}. It has {names}."
         )
     return LocalTarget(workflows[0], address=address)
+
+
+def load_workflows(*targets: str) -> list[Workflow]:
+    """The workflows of each target, in the order of the files; none twice.
+
+    A target is a Python file or a module, with `:name` for one of its workflows.
+    """
+    found: list[Workflow] = []
+    for target in targets:
+        source, name = split_target(target, "workflow")
+        chosen = _chosen(load_module(source), source, name)
+        found += [one for one in chosen if not any(one is known for known in found)]
+    return found
+
+
+def _chosen(module: ModuleType, source: str, name: str | None) -> list[Workflow]:
+    declared = {key: one for key, one in vars(module).items() if isinstance(one, Workflow)}
+    if name is None:
+        unique = list({id(one): one for one in declared.values()}.values())
+        if unique:
+            return unique
+        raise InputError(
+            f"There is no workflow in {source}. Write above a function:\n"
+            "  from greenroom import chat_workflow\n  @chat_workflow"
+        )
+    if name in declared:
+        return [declared[name]]
+    by_name = [one for one in declared.values() if name in (one.name, one.slug)]
+    if by_name:
+        return by_name[:1]
+    if callable(getattr(module, name, None)):
+        raise InputError(
+            f"'{name}' of {source} is not declared as a workflow. Write above it: @workflow, or "
+            "@chat_workflow if it takes messages and answers with messages."
+        )
+    raise UnknownName("workflow", name, declared)

@@ -16,7 +16,13 @@ import orjson
 from greenroom.messages import is_message
 from greenroom.models.faults import excerpt
 from greenroom.util.json_values import as_dict, as_list
-from greenroom.workflows.calls import Answer, CallError, Event, WorkflowUnavailable
+from greenroom.workflows.calls import (
+    Answer,
+    CallError,
+    Event,
+    WorkflowUnavailable,
+    called_tools,
+)
 from greenroom.workflows.usage import ReportedUsage, read_usage
 
 SSE = "text/event-stream"
@@ -119,8 +125,10 @@ class StreamedAnswer:
             yield from self._openai(found)
             return
         kind, data = _named(frame.name, found)
-        is_vercel = "-" in kind or kind in ("start", "finish")
-        events = self._vercel(kind, data) if is_vercel else self._agenta(kind, data)
+        if "-" in kind or kind in ("start", "finish"):
+            self._ended = self._ended or kind == "finish"
+            kind, data = _from_vercel(kind, data)
+        events = self._agenta(kind, data)
         if events is not None:
             yield from events
         elif kind in _IGNORED or kind.startswith(_IGNORED_FAMILIES):
@@ -179,10 +187,9 @@ class StreamedAnswer:
             case "message_end":
                 return self._end_of_message(data)
             case "tool_call":
-                given = data.get("rawInput")
-                return self._tool_call(data, data.get("input") if given is None else given)
+                return self._tool_call(data)
             case "tool_result":
-                return self._tool_result(data, data.get("output"), bool(data.get("isError")))
+                return self._tool_result(data)
             case "usage":
                 return self._use(data)
             case "data" if data.get("name") == "output":
@@ -220,38 +227,6 @@ class StreamedAnswer:
         if isinstance(data.get("usage"), dict):
             yield from self._use(data["usage"])
 
-    # Vercel -----------------------------------------------------------------------------------
-
-    def _vercel(self, kind: str, data: dict[str, Any]) -> Iterator[Event] | None:
-        self._ended = self._ended or False
-        match kind:
-            case "text-delta":
-                return self._delta(data.get("delta"))
-            case "text-end":
-                return self._flush()
-            case "tool-input-available":
-                named = {"id": data.get("toolCallId"), "name": data.get("toolName")}
-                return self._tool_call(named, data.get("input"))
-            case "tool-output-available":
-                return self._tool_result({"id": data.get("toolCallId")}, data.get("output"), False)
-            case "tool-output-error":
-                said = data.get("errorText")
-                return self._tool_result({"id": data.get("toolCallId")}, said, True)
-            case "tool-output-denied":
-                return self._tool_result({"id": data.get("toolCallId")}, "denied", True)
-            case "finish":
-                return self._finish(data)
-            case _:
-                return None
-
-    def _finish(self, data: dict[str, Any]) -> Iterator[Event]:
-        self._ended = True
-        yield from self._flush()
-        self._note_ids(data)
-        used = as_dict(as_dict(data.get("messageMetadata")).get("usage"))
-        if used:
-            yield from self._use(used)
-
     # OpenAI -----------------------------------------------------------------------------------
 
     def _openai(self, chunk: dict[str, Any]) -> Iterator[Event]:
@@ -270,11 +245,8 @@ class StreamedAnswer:
                 self._grow(call)
             if choice.get("finish_reason"):
                 self._ended = True
-                for call in self._calls.values():
-                    function = call["function"]
-                    given = {"id": call["id"], "name": function["name"]}
-                    given["input"] = _arguments(function["arguments"])
-                    yield Event(kind="tool_call", data=given)
+                for call in called_tools({"tool_calls": list(self._calls.values())}):
+                    yield Event(kind="tool_call", data=call)
                 yield from self._flush()
         if isinstance(chunk.get("usage"), dict):
             yield from self._use(chunk["usage"])
@@ -298,8 +270,10 @@ class StreamedAnswer:
         self._text.append(text)
         yield Event(kind="delta", text=text)
 
-    def _tool_call(self, named: dict[str, Any], given: Any) -> Iterator[Event]:
-        identity, name = str(named.get("id") or ""), str(named.get("name") or "")
+    def _tool_call(self, data: dict[str, Any]) -> Iterator[Event]:
+        identity, name = str(data.get("id") or ""), str(data.get("name") or "")
+        raw = data.get("rawInput")
+        given = data.get("input") if raw is None else raw
         arguments = given if isinstance(given, str) else orjson.dumps(given or {}).decode()
         again = identity in self._calls
         if identity not in self._whole_calls:
@@ -309,9 +283,10 @@ class StreamedAnswer:
         if not again:
             yield Event(kind="tool_call", data={"id": identity, "name": name, "input": given})
 
-    def _tool_result(self, named: dict[str, Any], output: Any, failed: bool) -> Iterator[Event]:
+    def _tool_result(self, data: dict[str, Any]) -> Iterator[Event]:
         yield from self._flush()
-        identity = str(named.get("id") or "")
+        identity, output = str(data.get("id") or ""), data.get("output")
+        failed = bool(data.get("isError"))
         text = output if isinstance(output, str) else orjson.dumps(output).decode()
         self._messages.append({"role": "tool", "tool_call_id": identity, "content": text})
         yield Event(kind="tool_result", data={"id": identity, "output": output, "isError": failed})
@@ -358,6 +333,29 @@ def _named(name: str, value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return kind, cast("dict[str, Any]", data) if isinstance(data, dict) else value
 
 
+def _from_vercel(kind: str, part: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """A part of Vercel's stream as Agenta's event; parts that Agenta does not have stay."""
+    call = {"id": part.get("toolCallId")}
+    match kind:
+        case "text-delta":
+            return "message_delta", part
+        case "text-end":
+            return "message_end", part
+        case "tool-input-available":
+            return "tool_call", call | {"name": part.get("toolName"), "input": part.get("input")}
+        case "tool-output-available":
+            return "tool_result", call | {"output": part.get("output")}
+        case "tool-output-error" | "tool-output-denied":
+            return "tool_result", call | {
+                "output": part.get("errorText", "denied"),
+                "isError": True,
+            }
+        case "finish":
+            return "done", part | {"usage": as_dict(part.get("messageMetadata")).get("usage")}
+        case _:
+            return kind, part
+
+
 def _whole(data: dict[str, Any]) -> Any:
     """The message that an event holds, or is."""
     return data.get("message", data)
@@ -372,14 +370,6 @@ def _decoded(text: str) -> Any:
                 f"a piece of the stream is not JSON, or incomplete: {excerpt(text)!r}"
             ) from None
         return text  # text without quotes
-
-
-def _arguments(text: str) -> Any:
-    """The arguments of a call: JSON, or else the text that the model wrote."""
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return text
 
 
 def _fail(data: dict[str, Any]) -> NoReturn:

@@ -6,7 +6,7 @@ Outputs are passed on unchanged: a message, a list of them, a string, any JSON.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from greenroom.errors import InputError
 from greenroom.util.json_values import as_dict, as_list
@@ -16,23 +16,6 @@ from greenroom.workflows.usage import find_usage
 _FIRST_ERROR = 400
 _CONFIG = "ag_config"
 """Where Agenta's apps up to SDK 0.95 take their configuration."""
-
-
-class Wire(Protocol):
-    """One format of calls and answers."""
-
-    @property
-    def url(self) -> str:
-        """Where calls are posted."""
-        ...
-
-    def body(self, call: Call, *, streamed: bool) -> dict[str, Any]:
-        """What is posted."""
-        ...
-
-    def read(self, answer: Any) -> Answer:
-        """What the JSON of an answer holds; raises a CallError if it reports a failure."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -152,6 +135,13 @@ class OpenAIWire:
         if not message:
             raise CallError("its answer holds no message")
         return _answer(message, answer)
+
+
+Wire = EnvelopeWire | PlainWire | OpenAIWire
+"""A format: `url` is where calls are posted, `body` writes a call, `read` reads an answer.
+
+`read` raises a CallError if the answer reports a failure.
+"""
 
 
 def _answer(outputs: Any, *places: Any, **ids: Any) -> Answer:

@@ -191,6 +191,9 @@ def read_arguments(
         adapter = _adapter(parameter, source)
         if source == "input" and adapter is None and parameter.annotation not in (Any, object):
             continue  # a default that JSON cannot replace: a client, say, or a lock
+        hint, model = without_none(parameter.annotation), None
+        if source == "parameters":
+            model = hint if is_model(hint) else parameters_model if hint is Any else None
         found.append(
             Argument(
                 name=parameter.name,
@@ -199,7 +202,7 @@ def read_arguments(
                 default=parameter.default,
                 positional=parameter.kind is Parameter.POSITIONAL_ONLY,
                 adapter=adapter,
-                model=_model(parameter, parameters_model) if source == "parameters" else None,
+                model=model,
             )
         )
     return HandlerArguments(tuple(found))
@@ -219,13 +222,6 @@ def _source(parameter: Parameter, parameters_model: type[BaseModel] | None) -> S
     if item_of(hint) is Message:
         return "messages"
     return "parameters" if is_model(hint) and hint is parameters_model else "input"
-
-
-def _model(
-    parameter: Parameter, parameters_model: type[BaseModel] | None
-) -> type[BaseModel] | None:
-    hint = without_none(parameter.annotation)
-    return hint if is_model(hint) else parameters_model if hint is Any else None
 
 
 def _adapter(parameter: Parameter, source: Source) -> TypeAdapter[Any] | None:

@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from greenroom.errors import InputError
 from greenroom.workflows.calls import InvalidCall
@@ -67,8 +67,14 @@ def read_parameters(declared: Parameters | None, hinted: type[BaseModel] | None)
     if isinstance(declared, type):
         return _of_model(declared)
     defaults: dict[str, Any] = json_value(declared)
-    if hinted is not None:
-        _check_defaults(hinted, defaults)
+    if hinted is None:
+        return Configuration(defaults)
+    try:
+        hinted.model_validate(defaults)
+    except ValidationError as error:
+        problem = InvalidCall.of(error, "parameters").problems[0]
+        text = f"The default parameters do not fit {hinted.__name__}: {problem}."
+        raise InputError(text) from error
     return Configuration(defaults, hinted)
 
 
@@ -86,26 +92,5 @@ def _of_model(model: type[BaseModel]) -> Configuration:
         return Configuration(known, model)
 
 
-def _check_defaults(model: type[BaseModel], defaults: dict[str, Any]) -> None:
-    try:
-        model.model_validate(defaults)
-    except ValidationError as error:
-        problem = InvalidCall.of(error, "parameters").problems[0]
-        raise InputError(
-            f"The default parameters do not fit {model.__name__}: {problem}."
-        ) from error
-
-
-_TYPES: dict[type, str] = {
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    str: "string",
-    list: "array",
-    dict: "object",
-}
-
-
 def _schema_of(value: Any) -> dict[str, Any]:
-    kind = _TYPES.get(cast("type[Any]", type(value)))
-    return {"type": kind} if kind else {}
+    return {} if value is None else TypeAdapter(cast("type[Any]", type(value))).json_schema()

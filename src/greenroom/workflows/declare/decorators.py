@@ -32,7 +32,6 @@ Handler = Callable[..., Any]
 Declare = Callable[[Handler], Workflow]
 SchemasGiven = Schemas | Mapping[str, Mapping[str, Any]]
 
-_PARTS = ("inputs", "parameters", "outputs")
 _MESSAGE_FIELDS = frozenset({"role", "messages"})
 """A class whose objects are a message, or hold messages, has one of these fields."""
 
@@ -162,18 +161,11 @@ def _checked_flags(flags: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _checked_schemas(schemas: SchemasGiven | None) -> Schemas:
-    if schemas is None:
-        return Schemas()
-    if isinstance(schemas, Schemas):
-        given: Mapping[str, Any] = {part: getattr(schemas, part) for part in _PARTS}
-    else:
-        given = schemas
-    unknown = set(given) - set(_PARTS)
-    if unknown:
-        raise InputError(
-            f"schemas are for {', '.join(_PARTS)}, not for {', '.join(sorted(unknown))}."
-        )
-    return Schemas(**{part: _checked_schema(part, given.get(part)) for part in _PARTS})
+    given: Mapping[str, Any] = vars(schemas) if isinstance(schemas, Schemas) else schemas or {}
+    parts = [one.name for one in fields(Schemas)]
+    if unknown := sorted(set(given) - set(parts)):
+        raise InputError(f"schemas are for {', '.join(parts)}, not for {', '.join(unknown)}.")
+    return Schemas(**{part: _checked_schema(part, schema) for part, schema in given.items()})
 
 
 def _checked_schema(part: str, schema: Any) -> dict[str, Any] | None:

@@ -16,32 +16,33 @@ any JSON values, which become a list.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 from greenroom.messages import is_message, text_of
 from greenroom.util.json_values import as_dict
 from greenroom.workflows.calls import SERVER_ERROR, CallError, Event
 from greenroom.workflows.declare.outputs import PIECE_LINE, json_value
-from greenroom.workflows.usage import ReportedUsage
-
-_Number = TypeVar("_Number", int, float)
+from greenroom.workflows.usage import ReportedUsage, read_usage
 
 
-class ChatPieces:
-    """Collects the messages of a chat workflow."""
+class Pieces:
+    """Collects what a generator yields: messages of a chat workflow, or any text and values."""
 
-    def __init__(self, name: str, usage: ReportedUsage) -> None:
-        self.messages: list[dict[str, Any]] = []
+    def __init__(self, name: str, usage: ReportedUsage, *, is_chat: bool) -> None:
         self._name = name
         self._usage = usage
+        self._is_chat = is_chat
+        self._kept: list[Any] = []
         self._text: list[str] = []
 
     def take(self, piece: Any) -> list[Event]:
         """The events of a piece."""
-        if isinstance(piece, str):
-            self._text.append(piece)
-            return [Event(kind="delta", text=piece)]
         value = json_value(piece)
+        if isinstance(value, str):
+            (self._text if self._is_chat else self._kept).append(value)
+            return [Event(kind="delta", text=value)]
+        if not self._is_chat:
+            return [self._whole(value)]
         if is_message(value):
             return self._message(value)
         fields = as_dict(value)
@@ -50,77 +51,38 @@ class ChatPieces:
                 data = {name: item for name, item in fields.items() if name != "type"}
                 return [*self.end(), Event(kind=kind, data=data)]
             case "usage":
-                return [_counted(self._usage, fields)]
+                self._usage.add(read_usage(fields))
+                return [Event(kind="usage", data=self._usage.to_json())]
             case _:
-                raise self._no_message(piece)
+                raise CallError(
+                    f"The chat workflow '{self._name}' yielded a {type(piece).__name__}, and "
+                    f"neither text nor a message. Write: {PIECE_LINE}",
+                    status=SERVER_ERROR,
+                    kind="NotAMessage",
+                )
 
     def end(self) -> list[Event]:
-        """End the text so far: its message, if there is text."""
+        """End the text of a chat so far: its message, if there is text."""
         if not self._text:
             return []
         message = {"role": "assistant", "content": "".join(self._text)}
         self._text.clear()
-        return [self._kept(message)]
+        return [self._whole(message)]
 
     @property
     def outputs(self) -> Any:
         """The whole answer."""
-        return self.messages[0] if len(self.messages) == 1 else self.messages
+        if self._is_chat:
+            return self._kept[0] if len(self._kept) == 1 else self._kept
+        is_text = all(isinstance(piece, str) for piece in self._kept)
+        return "".join(self._kept) if is_text else self._kept
 
     def _message(self, message: dict[str, Any]) -> list[Event]:
         same = "".join(self._text) == text_of(message.get("content"))
         if self._text and message["role"] == "assistant" and same:
             self._text.clear()
-            return [self._kept(message)]
-        return [*self.end(), self._kept(message)]
+        return [*self.end(), self._whole(message)]
 
-    def _no_message(self, piece: Any) -> CallError:
-        return CallError(
-            f"The chat workflow '{self._name}' yielded a {type(piece).__name__}, and neither text "
-            f"nor a message. Write: {PIECE_LINE}",
-            status=SERVER_ERROR,
-            kind="NotAMessage",
-        )
-
-    def _kept(self, message: dict[str, Any]) -> Event:
-        self.messages.append(message)
-        return Event(kind="message", data=message)
-
-
-class OtherPieces:
-    """Collects the text or the values of any other workflow."""
-
-    def __init__(self) -> None:
-        self._pieces: list[Any] = []
-
-    def take(self, piece: Any) -> list[Event]:
-        """The events of a piece."""
-        value = json_value(piece)
-        self._pieces.append(value)
-        if isinstance(value, str):
-            return [Event(kind="delta", text=value)]
-        return [Event(kind="message", data=value)]
-
-    def end(self) -> list[Event]:
-        """No events: every piece already had its own."""
-        return []
-
-    @property
-    def outputs(self) -> Any:
-        """The whole answer."""
-        if all(isinstance(piece, str) for piece in self._pieces):
-            return "".join(self._pieces)
-        return self._pieces
-
-
-def _counted(usage: ReportedUsage, value: dict[str, Any]) -> Event:
-    usage.add(
-        prompt_tokens=_number(value.get("prompt_tokens"), int),
-        completion_tokens=_number(value.get("completion_tokens"), int),
-        cost=_number(value.get("cost"), float),
-    )
-    return Event(kind="usage", data=usage.to_json())
-
-
-def _number(value: Any, kind: type[_Number]) -> _Number | None:
-    return kind(value) if isinstance(value, (int, float)) else None
+    def _whole(self, value: Any) -> Event:
+        self._kept.append(value)
+        return Event(kind="message", data=value)

@@ -11,7 +11,6 @@ from greenroom.workflows.calls import MESSAGES
 from greenroom.workflows.declare.arguments import Argument, HandlerArguments
 from greenroom.workflows.declare.hints import (
     alternatives,
-    is_model,
     item_of,
     plain,
     without_none,
@@ -31,7 +30,7 @@ def inputs_schema(arguments: HandlerArguments, *, is_chat: bool) -> dict[str, An
     schema: dict[str, Any] = {"type": "object"}
     whole = arguments.first("inputs")
     if whole is not None and whole.adapter is not None:
-        schema |= _model_schema(without_none(whole.hint))
+        schema |= without_none(whole.hint).model_json_schema()
     properties: dict[str, Any] = dict(schema.get("properties", {}))
     required: list[str] = list(schema.get("required", []))
     if is_chat or arguments.first("messages") is not None:
@@ -67,10 +66,6 @@ def _default(value: Any) -> dict[str, Any]:
         return {"default": json_value(value)}
     except NotJson:
         return {}
-
-
-def _model_schema(model: Any) -> dict[str, Any]:
-    return model.model_json_schema() if is_model(model) else {}
 
 
 def outputs_schema(returned: Any, *, is_chat: bool, streams: bool) -> dict[str, Any]:

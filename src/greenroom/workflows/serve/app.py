@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import anyio
@@ -14,19 +15,18 @@ from starlette.routing import Route
 from greenroom._version import __version__
 from greenroom.errors import InputError
 from greenroom.workflows.declare.workflow import Workflow
-from greenroom.workflows.serve.agenta_routes import Inspect, Invoke, Run
+from greenroom.workflows.serve.agenta_routes import inspect, invoke, run
 from greenroom.workflows.serve.exchange import Exchange
 from greenroom.workflows.serve.headers import CallIds
 from greenroom.workflows.serve.limits import (
     MAX_BODY,
     MAX_CONCURRENT_CALLS,
-    Admission,
     AdmissionMiddleware,
     Slots,
 )
-from greenroom.workflows.serve.openai_routes import ChatCompletions, ListModels, openai_shape
+from greenroom.workflows.serve.openai_routes import complete_chat, list_models, openai_shape
 from greenroom.workflows.serve.openapi import Mounted, document
-from greenroom.workflows.serve.runner import CallRunner, Endpoint
+from greenroom.workflows.serve.runner import CallRunner, RouteApp
 
 _TAKEN = frozenset({"inspect", "invoke", "run", "test", "health", "v1", "openapi.json"})
 _ANSWER_HEADERS = [name.decode() for name, _ in CallIds("", "", "").headers]
@@ -70,7 +70,6 @@ def create_app(
     runners = {
         one: CallRunner(one, max_body=max_body, slots=slots, threads=threads) for one in workflows
     }
-    admission = Admission(token=token, origins=tuple(cors_origins))
     app = WorkflowApp(
         mounted,
         secured=token is not None,
@@ -80,18 +79,19 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        middleware=[*_cors(admission), Middleware(AdmissionMiddleware, admission=admission)],
+        middleware=[
+            *_cors(cors_origins),
+            Middleware(AdmissionMiddleware, token=token, origins=cors_origins),
+        ],
     )
+    chat = {one.slug: runners[one] for one in workflows if one.is_chat}
     routes: list[Route] = []
     for one in mounted:
-        routes += _routes(one.prefix, runners[one.workflow])
-    chat = {one.slug: runners[one] for one in workflows if one.is_chat}
-    routes += _openai_routes("", chat, max_body)
-    for one in mounted:
-        if one.prefix and one.workflow.is_chat:
-            slug = one.workflow.slug
-            routes += _openai_routes(one.prefix, {slug: chat[slug]}, max_body)
-    routes.append(_route("/health", _health, "GET"))
+        runner, slug = runners[one.workflow], one.workflow.slug
+        routes += _routes(one.prefix, runner)
+        if one.prefix and slug in chat:
+            routes += _openai_routes(one.prefix, {slug: runner}, max_body)
+    routes += [*_openai_routes("", chat, max_body), _route("/health", _health, "GET")]
     app.router.routes[:0] = routes
     return app
 
@@ -119,38 +119,37 @@ def _mounted(workflows: Sequence[Workflow]) -> list[Mounted]:
 
 
 def _routes(prefix: str, runner: CallRunner) -> list[Route]:
-    run = Run(runner)
     return [
-        _route(f"{prefix}/invoke", Invoke(runner), "POST"),
-        _route(f"{prefix}/inspect", Inspect(runner), "GET", "POST"),
-        _route(f"{prefix}/run", run, "POST"),
-        _route(f"{prefix}/test", run, "POST"),
+        _route(f"{prefix}/invoke", partial(invoke, runner), "POST"),
+        _route(f"{prefix}/inspect", partial(inspect, runner), "GET", "POST"),
+        _route(f"{prefix}/run", partial(run, runner), "POST"),
+        _route(f"{prefix}/test", partial(run, runner), "POST"),
     ]
 
 
 def _openai_routes(prefix: str, runners: dict[str, CallRunner], max_body: int) -> list[Route]:
-    completions = Endpoint(ChatCompletions(runners, max_body), shape=openai_shape)
+    completions = RouteApp(partial(complete_chat, runners, max_body), openai_shape)
     return [
         Route(f"{prefix}/v1/chat/completions", completions, methods=["POST"]),
-        _route(f"{prefix}/v1/models", ListModels(runners), "GET"),
+        _route(f"{prefix}/v1/models", partial(list_models, runners), "GET"),
     ]
 
 
 def _route(path: str, handle: Any, *methods: str) -> Route:
-    return Route(path, Endpoint(handle), methods=methods)
+    return Route(path, RouteApp(handle), methods=methods)
 
 
 async def _health(exchange: Exchange) -> None:
     await exchange.answer(200, {"status": "ok"})
 
 
-def _cors(admission: Admission) -> list[Middleware]:
-    if not admission.origins:
+def _cors(origins: Sequence[str]) -> list[Middleware]:
+    if not origins:
         return []
     return [
         Middleware(
             CORSMiddleware,
-            allow_origins=list(admission.origins),
+            allow_origins=list(origins),
             allow_methods=["GET", "POST"],
             allow_headers=["*"],
             expose_headers=_ANSWER_HEADERS,

@@ -7,16 +7,22 @@ cost nothing at run time and are checked where they are written.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NotRequired, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 from typing_extensions import TypedDict
 
 from greenroom.messages import Message
-from greenroom.workflows.calls import MESSAGES, Call, InvalidCall
-from greenroom.workflows.serve.exchange import Refusal
-from greenroom.workflows.serve.headers import SESSION_PATTERN, SESSION_TEXT, CallIds
+from greenroom.workflows.calls import (
+    MESSAGES,
+    SESSION_PATTERN,
+    SESSION_TEXT,
+    Call,
+    InvalidCall,
+    Problem,
+)
+from greenroom.workflows.serve.exchange import invalid_body
+from greenroom.workflows.serve.headers import CallIds
 
 Json = dict[str, Any]
 Model = TypeVar("Model", bound=BaseModel)
@@ -34,41 +40,6 @@ SpanId = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 # Requests ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class CallRequest:
-    """What a body asks for, in whichever form it came."""
-
-    inputs: Json
-    parameters: Json | None = None
-    tools: list[Json] | None = None
-    session_id: str | None = None
-    stream: bool | None = None
-    plain: bool = False
-    """Whether the answer is the output itself, without an envelope."""
-    place: tuple[str, ...] = ("body",)
-    """Where in the body the inputs and parameters are, for error texts."""
-
-    def call(self, ids: CallIds) -> Call:
-        """The call of the workflow."""
-        return Call(
-            inputs=self.inputs,
-            parameters=self.parameters,
-            session_id=ids.session_id,
-            new_session=ids.new_session,
-            tools=self.tools,
-            traceparent=ids.traceparent,
-        )
-
-    def invalid(self, error: InvalidCall) -> Refusal:
-        """The refusal of a call that the workflow cannot take."""
-        return refused_body(
-            [
-                {"type": one.kind, "loc": [*self.place, *one.where], "msg": one.text}
-                for one in error.problems
-            ]
-        )
-
-
 class Flags(BaseModel):
     stream: StrictBool | None = None
 
@@ -76,24 +47,31 @@ class Flags(BaseModel):
 class CallData(BaseModel):
     """What is called with what."""
 
+    place: ClassVar[tuple[str, ...]] = ("body",)
+    """Where in the request's body the inputs are, for error texts."""
+
     inputs: Json | None = None
     messages: list[Any] | None = None
     parameters: Json | None = None
     tools: Tools = None
 
-    def request(self, **others: Any) -> CallRequest:
-        """What this part of a body asks for."""
+    def call(self, ids: CallIds) -> Call:
+        """The call of the workflow."""
         inputs = self.inputs or {}
-        return CallRequest(
+        return Call(
             inputs=inputs if self.messages is None else {**inputs, MESSAGES: self.messages},
             parameters=self.parameters,
+            session_id=ids.session_id,
+            new_session=ids.new_session,
             tools=self.tools,
-            **others,
+            traceparent=ids.traceparent,
         )
 
 
 class Envelope(BaseModel):
     """Agenta's envelope around a call."""
+
+    place: ClassVar[tuple[str, ...]] = ("body", "data")
 
     data: CallData | None = None
     session_id: SessionId = None
@@ -101,9 +79,13 @@ class Envelope(BaseModel):
     stream: StrictBool | None = None
     references: Json | None = None
 
+    def call(self, ids: CallIds) -> Call:
+        """The call of the workflow."""
+        return (self.data or CallData()).call(ids)
+
 
 class PlainBody(CallData):
-    """A call without an envelope."""
+    """A call without an envelope; its answer is the output itself."""
 
     session_id: SessionId = None
     flags: Flags | None = None
@@ -136,30 +118,26 @@ class LegacyBody(BaseModel):
     parameters: Json | None = None
     session_id: SessionId = None
 
-    def request(self) -> CallRequest:
-        """What this body asks for."""
-        return CallRequest(
-            inputs={**(self.inputs or {}), **(self.model_extra or {})},
-            parameters=self.parameters if self.ag_config is None else self.ag_config,
-            session_id=self.session_id,
-            plain=True,
-        )
+    def call(self, ids: CallIds) -> Call:
+        """The call of the workflow."""
+        inputs = (self.inputs or {}) | (self.model_extra or {})
+        parameters = self.parameters if self.ag_config is None else self.ag_config
+        return CallData(inputs=inputs, parameters=parameters).call(ids)
 
 
-def read_invocation(body: Mapping[str, Any]) -> CallRequest:
-    """What a body of `/invoke` asks for.
+def read_invocation(body: Mapping[str, Any]) -> PlainBody | Envelope:
+    """A body of `/invoke`.
 
     A body with `messages`, `inputs` or `parameters` at its root and without `data` is plain, and
     gets a plain answer. Any other body is an envelope.
     """
-    if "data" not in body and ("inputs" in body or MESSAGES in body or "parameters" in body):
-        plain = read_body(PlainBody, body)
-        stream = _stream(plain.flags, plain.stream)
-        return plain.request(session_id=plain.session_id, stream=stream, plain=True)
-    envelope = read_body(Envelope, body)
-    stream = _stream(envelope.flags, envelope.stream)
-    data = envelope.data or CallData()
-    return data.request(session_id=envelope.session_id, stream=stream, place=("body", "data"))
+    is_plain = "inputs" in body or MESSAGES in body or "parameters" in body
+    return read_body(PlainBody if is_plain and "data" not in body else Envelope, body)
+
+
+def wants_stream(body: PlainBody | Envelope) -> bool | None:
+    """Whether a body asks for a stream; OpenAI's clients write `stream` at the root."""
+    return body.stream if body.flags is None or body.flags.stream is None else body.flags.stream
 
 
 def read_body(model: type[Model], body: Mapping[str, Any]) -> Model:
@@ -167,22 +145,11 @@ def read_body(model: type[Model], body: Mapping[str, Any]) -> Model:
     try:
         return model.model_validate(body)
     except ValidationError as error:
-        problems: list[BodyProblem] = []
-        for one in InvalidCall.of(error, "body").problems:
+        problems: list[Problem] = []
+        for one in InvalidCall.of(error).problems:
             kind = "dict_type" if one.kind == "model_type" else one.kind
-            text = _TEXTS.get(kind, one.text)
-            problems.append({"type": kind, "loc": list(one.where), "msg": text})
-        raise refused_body(problems) from error
-
-
-def refused_body(problems: list[BodyProblem]) -> Refusal:
-    """The refusal of a body with these problems."""
-    return Refusal(422, {"detail": problems})
-
-
-def _stream(flags: Flags | None, at_root: bool | None) -> bool | None:
-    # OpenAI's clients write `stream` at the root.
-    return at_root if flags is None or flags.stream is None else flags.stream
+            problems.append(Problem(one.where, _TEXTS.get(kind, one.text), kind))
+        raise invalid_body(problems) from error
 
 
 _TEXTS = {
@@ -221,7 +188,7 @@ class AnswerEnvelope(AnswerIds):
     usage: NotRequired[Json]
 
 
-class Failure(AnswerIds):
+class FailedCall(AnswerIds):
     """What the workflow raised."""
 
     status: Status
@@ -243,15 +210,15 @@ class LegacyError(TypedDict):
     type: str
 
 
-class LegacyFailure(TypedDict):
+class LegacyFailedCall(TypedDict):
     detail: LegacyError
 
 
-class Refused(TypedDict):
+class RefusedRequest(TypedDict):
     detail: str
 
 
-class NotAcceptable(Refused):
+class NotAcceptable(RefusedRequest):
     requested: str
     supported: list[str]
 

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
-import orjson
-
 from greenroom.messages import text_of
-from greenroom.util.json_values import as_dict, as_list
-from greenroom.workflows.calls import Answer, CallError, Event
-from greenroom.workflows.serve.exchange import encode, sse
+from greenroom.util.json_values import as_dict, encoded
+from greenroom.workflows.calls import Answer, CallError, Event, called_tools
+from greenroom.workflows.serve.exchange import sse
 from greenroom.workflows.serve.headers import CallIds
 from greenroom.workflows.serve.runner import error_text
 from greenroom.workflows.usage import agenta_usage
@@ -25,9 +23,11 @@ Written = tuple[str, dict[str, Any]]
 class EventWriter:
     """Writes a streamed answer as Agenta's events."""
 
-    def __init__(self, form: Literal["sse", "ndjson"], ids: CallIds) -> None:
-        self.content_type = b"text/event-stream" if form == "sse" else b"application/x-ndjson"
-        self._frame = sse if form == "sse" else _line
+    _prefix = "msg"  # of the messages' ids
+
+    def __init__(self, ids: CallIds, wanted: Literal["sse", "ndjson"] = "sse") -> None:
+        self.content_type = b"text/event-stream" if wanted == "sse" else b"application/x-ndjson"
+        self._frame = sse if wanted == "sse" else _line
         self._ids = {"session_id": ids.session_id, "trace_id": ids.trace_id}
         self._messages = 0
         self._open = False
@@ -46,6 +46,7 @@ class EventWriter:
         return self._framed(written)
 
     def _framed(self, written: list[Written]) -> bytes:
+        """The events on the wire."""
         return b"".join(self._frame({"type": kind, "data": data}) for kind, data in written)
 
     def _events(self, event: Event) -> Iterator[Written]:
@@ -102,33 +103,8 @@ class EventWriter:
 
     @property
     def _id(self) -> str:
-        return f"msg-{self._messages}"
+        return f"{self._prefix}-{self._messages}"
 
 
 def _line(value: Any) -> bytes:
-    return encode(value) + b"\n"
-
-
-def tool_calls_of(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """The well-formed tool calls of a message."""
-    calls = map(as_dict, as_list(message.get("tool_calls")))
-    return [one for one in calls if isinstance(one.get("function"), dict)]
-
-
-def called_tools(message: dict[str, Any]) -> list[dict[str, Any]]:
-    """The tool calls of a message as events: id, name and input."""
-    return [
-        {
-            "id": call.get("id"),
-            "name": call["function"].get("name"),
-            "input": _arguments(call["function"].get("arguments")),
-        }
-        for call in tool_calls_of(message)
-    ]
-
-
-def _arguments(text: Any) -> Any:
-    try:
-        return orjson.loads(text) if isinstance(text, str) and text else text or {}
-    except orjson.JSONDecodeError:
-        return text
+    return encoded(value) + b"\n"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Iterable
 from typing import Any
 
 import orjson
+from starlette.types import Receive, Scope, Send
 
-from greenroom.util.json_values import as_dict, as_list
+from greenroom.util.json_values import as_dict, as_list, encoded
+from greenroom.workflows.calls import UNPROCESSABLE, Problem
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
 
 JSON = b"application/json"
@@ -24,7 +22,7 @@ class Refusal(Exception):
     """A request that gets an error as its answer."""
 
     def __init__(self, status: int, body: Any, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
-        super().__init__(f"status {status}")
+        super().__init__(f"status {status}: {body}")
         self.status = status
         self.body = body
         self.headers = list(headers)
@@ -32,10 +30,6 @@ class Refusal(Exception):
 
 class ClientDisconnected(Exception):
     """The client closed its connection before the answer."""
-
-
-class NotUnderstood(Exception):
-    """A body that is not JSON, or is nested too deeply; the text says why."""
 
 
 class Exchange:
@@ -79,17 +73,14 @@ class Exchange:
 
     async def json(self, limit: int) -> dict[str, Any]:
         """The request's body as a JSON object."""
-        try:
-            value = decode(await self.body(limit))
-        except NotUnderstood as error:
-            raise unprocessable("json_invalid", str(error)) from error
+        value = decode(await self.body(limit))
         if isinstance(value, dict):
             return value  # pyright: ignore[reportUnknownVariableType]
-        raise unprocessable("dict_type", "The body must be a JSON object.")
+        raise invalid_body([Problem((), "The body must be a JSON object.", "dict_type")])
 
     async def answer(self, status: int, value: Any, headers: Headers | None = None) -> None:
         """Send JSON as the whole answer."""
-        body = encode(value)
+        body = encoded(value)
         self.started = True
         length = (b"content-length", b"%d" % len(body))
         sent = [(b"content-type", JSON), length, *(headers or ())]
@@ -116,37 +107,36 @@ class Exchange:
         await self._send({"type": "http.response.body", "body": b""})
 
 
-def unprocessable(kind: str, text: str, *place: str) -> Refusal:
-    """The refusal of a body with one problem at a place."""
-    return Refusal(422, {"detail": [{"type": kind, "loc": ["body", *place], "msg": text}]})
+def invalid_body(problems: Iterable[Problem], place: tuple[str, ...] = ("body",)) -> Refusal:
+    """The refusal of a body with these problems, each somewhere below a place."""
+    detail = [{"type": p.kind, "loc": [*place, *p.where], "msg": p.text} for p in problems]
+    return Refusal(UNPROCESSABLE, {"detail": detail})
 
 
 def decode(body: bytes) -> Any:
-    """The JSON in a body; an empty body is an empty object."""
+    """The JSON in a body; an empty body is an empty object. Raises a Refusal."""
     if not body:
         return {}
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise NotUnderstood(f"The body is not JSON: {error}.") from error
+        raise invalid_body(
+            [Problem((), f"The body is not JSON: {error}.", "json_invalid")]
+        ) from error
     # Counting brackets is quick, and enough for most bodies.
     if body.count(b"[") + body.count(b"{") > MAX_LEVELS and _is_deep(value):
-        raise NotUnderstood(f"The body is nested more than {MAX_LEVELS} levels deep.")
+        text = f"The body is nested more than {MAX_LEVELS} levels deep."
+        raise invalid_body([Problem((), text, "json_invalid")])
     return value
 
 
-def encode(value: Any) -> bytes:
-    """Plain JSON types as JSON text."""
-    try:
-        return orjson.dumps(value)
-    except TypeError:
-        # The standard library also writes lone surrogates, huge numbers and deep nesting.
-        return json.dumps(value, separators=(",", ":")).encode()
+DONE = b"data: [DONE]\n\n"
+"""The last server-sent event of OpenAI's and of Vercel's streams."""
 
 
 def sse(value: Any) -> bytes:
     """JSON as a server-sent event."""
-    return b"data: " + encode(value) + b"\n\n"
+    return b"data: " + encoded(value) + b"\n\n"
 
 
 def _is_deep(value: Any) -> bool:

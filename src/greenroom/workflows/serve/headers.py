@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Literal
 
-from greenroom.workflows.serve.exchange import Exchange, Headers, Refusal, unprocessable
+from greenroom.workflows.calls import SESSION_PATTERN, SESSION_TEXT, Problem
+from greenroom.workflows.serve.exchange import Exchange, Headers, Refusal, invalid_body
 
-Form = Literal["json", "sse", "ndjson"]
+AnswerFormat = Literal["json", "sse", "ndjson"]
 
-CONTENT_TYPES: dict[str, Form] = {
+CONTENT_TYPES: dict[str, AnswerFormat] = {
     "application/json": "json",
     "application/x-ndjson": "ndjson",
     "application/jsonl": "ndjson",
@@ -25,9 +27,6 @@ WIRE_VERSION = "2025.07.14"
 
 VERCEL = b"vercel"
 MESSAGES_FORMAT = b"x-ag-messages-format"
-
-SESSION_PATTERN = r"^[!-~]{1,256}$"
-SESSION_TEXT = "A session id has 1 to 256 printable ASCII characters, and no spaces."
 
 _SESSION = re.compile(SESSION_PATTERN)
 _TRACEPARENT = re.compile(rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
@@ -70,7 +69,8 @@ def call_ids(exchange: Exchange, session_id: str | None) -> CallIds:
         header = exchange.header(b"x-ag-session-id")
         session_id = header.decode("latin-1") if header else None
         if session_id is not None and not _SESSION.fullmatch(session_id):
-            raise unprocessable("string_pattern_mismatch", SESSION_TEXT, "session_id")
+            problem = Problem(("session_id",), SESSION_TEXT, "string_pattern_mismatch")
+            raise invalid_body([problem])
     trace_id, trace_flags = trace_of(exchange.header(b"traceparent"))
     span_id, new = os.urandom(_SPAN_BYTES).hex(), session_id is None
     return CallIds(
@@ -89,7 +89,7 @@ def trace_of(traceparent: bytes | None) -> tuple[str, str]:
     return os.urandom(_TRACE_BYTES).hex(), "01"
 
 
-def wanted_form(exchange: Exchange, *, stream: bool | None) -> Form:
+def wanted_format(exchange: Exchange, *, stream: bool | None) -> AnswerFormat:
     """The form of the answer; `stream` in the body decides for clients that accept several.
 
     Raises a Refusal with status 406 if the client accepts no form that there is.
@@ -110,7 +110,7 @@ def wanted_form(exchange: Exchange, *, stream: bool | None) -> Form:
         )
     if stream is None or (forms[0] == "json") is not stream:
         return forms[0]
-    fitting: list[Form] = [form for form in forms if (form != "json") is stream]
+    fitting: list[AnswerFormat] = [form for form in forms if (form != "json") is stream]
     return fitting[0] if fitting else forms[0]
 
 
@@ -120,7 +120,7 @@ def wants_vercel(exchange: Exchange) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _accepted(header: bytes) -> tuple[Form, ...]:
+def _accepted(header: bytes) -> tuple[AnswerFormat, ...]:
     """The forms that an Accept header takes, the preferred first."""
     ranges: list[tuple[float, str]] = []
     for part in header.decode("latin-1").lower().split(","):
@@ -129,10 +129,10 @@ def _accepted(header: bytes) -> tuple[Form, ...]:
             ranges.append((_weight(settings), kind))
     ranges.sort(key=lambda one: -one[0])
     refused = {kind for weight, kind in ranges if weight == 0}
-    found: dict[Form, None] = {}
+    found: dict[AnswerFormat, None] = {}
     for weight, kind in ranges:
         for content_type, form in CONTENT_TYPES.items():
-            if weight > 0 and content_type not in refused and _covers(kind, content_type):
+            if weight > 0 and content_type not in refused and fnmatchcase(content_type, kind):
                 found.setdefault(form)
     return tuple(found)
 
@@ -143,9 +143,3 @@ def _weight(settings: list[str]) -> float:
         return float(given)
     except ValueError:
         return 0.0
-
-
-def _covers(kind: str, content_type: str) -> bool:
-    if kind == "*/*" or kind == content_type:
-        return True
-    return kind.endswith("/*") and content_type.startswith(kind[:-1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -19,17 +19,51 @@ _OPEN_PATHS = frozenset({"/health"})
 _SECONDS_TO_RETRY = b"1"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Admission:
-    """Who may call."""
+@dataclass
+class Slots:
+    """Counts running calls up to a limit."""
 
+    limit: int
+    taken: int = 0
+
+    @contextmanager
+    def one(self) -> Generator[None]:
+        """Hold one slot while the block runs; raises a Refusal if none is free."""
+        if self.taken >= self.limit:
+            raise Refusal(
+                503,
+                {"detail": f"{self.limit} calls are running, which is the limit. Try again soon."},
+                [(b"retry-after", _SECONDS_TO_RETRY)],
+            )
+        self.taken += 1
+        try:
+            yield
+        finally:
+            self.taken -= 1
+
+
+@dataclass(frozen=True)
+class AdmissionMiddleware:
+    """Decides who may call; plain ASGI, because every request passes here."""
+
+    app: ASGIApp
     token: str | None = field(default=None, repr=False)
     """If set, requests need it as a bearer token."""
-    origins: tuple[str, ...] = ()
+    origins: Sequence[str] = ()
     """Pages of these origins may call from a browser; `*` allows all."""
 
-    def check(self, exchange: Exchange) -> None:
-        """Raise a Refusal unless the request may come in."""
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on or refuse it."""
+        if scope["type"] == "http":
+            exchange = Exchange(scope, receive, send)
+            try:
+                self._check(exchange)
+            except Refusal as refusal:
+                await exchange.answer(refusal.status, refusal.body, refusal.headers)
+                return
+        await self.app(scope, receive, send)
+
+    def _check(self, exchange: Exchange) -> None:
         if self.token is not None and not self._knows_token(exchange, self.token):
             raise Refusal(
                 401,
@@ -56,45 +90,3 @@ class Admission:
             raise Refusal(
                 403, {"detail": "Pages of other origins may not call; --cors ORIGIN allows one to."}
             )
-
-
-class Slots:
-    """Counts running calls up to a limit."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.taken = 0
-
-    @contextmanager
-    def one(self) -> Generator[None]:
-        """Hold one slot while the block runs; raises a Refusal if none is free."""
-        if self.taken >= self.limit:
-            raise Refusal(
-                503,
-                {"detail": f"{self.limit} calls are running, which is the limit. Try again soon."},
-                [(b"retry-after", _SECONDS_TO_RETRY)],
-            )
-        self.taken += 1
-        try:
-            yield
-        finally:
-            self.taken -= 1
-
-
-class AdmissionMiddleware:
-    """Checks every request; plain ASGI, because every request passes here."""
-
-    def __init__(self, app: ASGIApp, admission: Admission) -> None:
-        self.app = app
-        self.admission = admission
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on or refuse it."""
-        if scope["type"] == "http":
-            exchange = Exchange(scope, receive, send)
-            try:
-                self.admission.check(exchange)
-            except Refusal as refusal:
-                await exchange.answer(refusal.status, refusal.body, refusal.headers)
-                return
-        await self.app(scope, receive, send)

@@ -4,137 +4,78 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 from uuid import uuid4
 
 from greenroom.messages import messages_of, text_of
-from greenroom.workflows.calls import Answer, CallError, Event, InvalidCall
-from greenroom.workflows.serve.bodies import (
-    BodyProblem,
-    ChatCompletion,
-    CompletionBody,
-    Json,
-    Models,
-    OpenAIError,
-    read_body,
-)
-from greenroom.workflows.serve.event_stream import tool_calls_of
-from greenroom.workflows.serve.exchange import Exchange, Refusal, sse
+from greenroom.workflows.calls import Answer, CallError, Event, InvalidCall, tool_calls_of
+from greenroom.workflows.serve import bodies
+from greenroom.workflows.serve.bodies import Json
+from greenroom.workflows.serve.exchange import DONE, Exchange, Refusal, invalid_body, sse
 from greenroom.workflows.serve.headers import call_ids
 from greenroom.workflows.serve.runner import CallRunner, error_status, error_text
 from greenroom.workflows.usage import openai_usage
 
-BAD_REQUEST = 400
-NOT_FOUND = 404
-
 _BETWEEN_MESSAGES = "\n\n"
-_DONE = b"data: [DONE]\n\n"
 
 
-class ListModels:
+async def list_models(runners: Mapping[str, CallRunner], exchange: Exchange) -> None:
     """`/v1/models`: the chat workflows by their names in addresses."""
-
-    def __init__(self, runners: Mapping[str, CallRunner]) -> None:
-        self._answer: Models = {
-            "object": "list",
-            "data": [
-                {"id": slug, "object": "model", "created": 0, "owned_by": "greenroom"}
-                for slug in runners
-            ],
-        }
-
-    async def __call__(self, exchange: Exchange) -> None:
-        """List them."""
-        await exchange.answer(200, self._answer)
+    listed: bodies.Models = {
+        "object": "list",
+        "data": [
+            {"id": slug, "object": "model", "created": 0, "owned_by": "greenroom"}
+            for slug in runners
+        ],
+    }
+    await exchange.answer(200, listed)
 
 
-class ChatCompletions:
-    """`/v1/chat/completions`."""
-
-    def __init__(self, runners: Mapping[str, CallRunner], max_body: int) -> None:
-        self._runners = runners
-        self._max_body = max_body
-
-    async def __call__(self, exchange: Exchange) -> None:
-        """Call the chat workflow that the body names as its model."""
-        body = read_body(CompletionBody, await exchange.json(self._max_body))
-        runner = self._chosen(body.model)
-        ids = call_ids(exchange, body.session_id)
-        call = body.request().call(ids)
-        head = CompletionHead(f"chatcmpl-{uuid4().hex}", int(time.time()), runner.workflow.slug)
-        try:
-            if body.stream:
-                writer = ChunkWriter(head, usage=body.wants_usage)
-                await runner.stream(exchange, call, writer, ids.headers)
-                return
-            answer = await runner.answer(exchange, call)
-        except InvalidCall as error:
-            raise Refusal(BAD_REQUEST, _error(str(error), "invalid_request_error")) from error
-        except CallError as error:
-            status, kind = error_status(error), error.kind or "server_error"
-            raise Refusal(status, _error(error_text(error), kind), ids.headers) from error
-        await exchange.answer(200, head.whole(answer), ids.headers)
-
-    def _chosen(self, model: str | None) -> CallRunner:
-        if len(self._runners) == 1:
-            return next(iter(self._runners.values()))  # clients use many names for the only model
-        for slug, runner in self._runners.items():
-            if model in (slug, runner.workflow.name):
-                return runner
-        known = ", ".join(self._runners) or "none, since none of its workflows is a chat workflow"
-        raise Refusal(
-            NOT_FOUND,
-            _error(
-                f"There is no model '{model}'. This server has: {known}.",
-                "invalid_request_error",
-                code="model_not_found",
-            ),
-        )
+async def complete_chat(
+    runners: Mapping[str, CallRunner], max_body: int, exchange: Exchange
+) -> None:
+    """`/v1/chat/completions`: call the chat workflow that the body names as its model."""
+    body = bodies.read_body(bodies.CompletionBody, await exchange.json(max_body))
+    runner = _chosen(runners, body.model)
+    ids = call_ids(exchange, body.session_id)
+    call = body.call(ids)
+    head = {
+        "id": f"chatcmpl-{uuid4().hex}",
+        "created": int(time.time()),
+        "model": runner.workflow.slug,
+    }
+    try:
+        if body.stream:
+            writer = ChunkWriter(head, usage=body.wants_usage)
+            await runner.stream(exchange, call, writer, ids.headers)
+            return
+        answer = await runner.answer(exchange, call)
+    except InvalidCall as error:
+        raise invalid_body(error.problems, ()) from error
+    except CallError as error:
+        status, kind = error_status(error), error.kind or "server_error"
+        raise Refusal(status, _error(error_text(error), kind), ids.headers) from error
+    await exchange.answer(200, _completion(head, answer), ids.headers)
 
 
-@dataclass(frozen=True)
-class CompletionHead:
-    """What all chunks of a completion have in common."""
+def _chosen(runners: Mapping[str, CallRunner], model: str | None) -> CallRunner:
+    if len(runners) == 1:
+        return next(iter(runners.values()))  # clients use many names for the only model
+    for slug, runner in runners.items():
+        if model in (slug, runner.workflow.name):
+            return runner
+    known = ", ".join(runners) or "none, since none of its workflows is a chat workflow"
+    text = f"There is no model '{model}'. This server has: {known}."
+    raise Refusal(404, _error(text, "invalid_request_error", code="model_not_found"))
 
-    identity: str
-    created: int
-    model: str
 
-    def whole(self, answer: Answer) -> ChatCompletion:
-        """The whole answer."""
-        message: Any = as_one_message(messages_of(answer.outputs) or [])
-        whole: ChatCompletion = {
-            "id": self.identity,
-            "object": "chat.completion",
-            "created": self.created,
-            "model": self.model,
-            "choices": [
-                {
-                    "index": 0,
-                    "message": message,
-                    "finish_reason": _finish_reason(message),
-                    "logprobs": None,
-                }
-            ],
-        }
-        usage = openai_usage(answer)
-        if usage is not None:
-            whole["usage"] = usage
-        return whole
-
-    def chunk(self, delta: Json, finish_reason: str | None = None) -> Json:
-        """A piece of the answer."""
-        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason, "logprobs": None}
-        return self._chunk() | {"choices": [choice]}
-
-    def usage_chunk(self, answer: Answer) -> Json:
-        """The last piece, with the usage."""
-        return self._chunk() | {"choices": [], "usage": openai_usage(answer)}
-
-    def _chunk(self) -> Json:
-        kind = "chat.completion.chunk"
-        return {"id": self.identity, "object": kind, "created": self.created, "model": self.model}
+def _completion(head: Json, answer: Answer) -> Json:
+    message = as_one_message(messages_of(answer.outputs) or [])
+    reason = _finish_reason(message)
+    choice = {"index": 0, "message": message, "finish_reason": reason, "logprobs": None}
+    usage = openai_usage(answer)
+    whole = {**head, "object": "chat.completion", "choices": [choice]}
+    return whole if usage is None else {**whole, "usage": usage}
 
 
 class ChunkWriter:
@@ -142,8 +83,8 @@ class ChunkWriter:
 
     content_type = b"text/event-stream"
 
-    def __init__(self, head: CompletionHead, *, usage: bool) -> None:
-        self._head = head
+    def __init__(self, head: Json, *, usage: bool) -> None:
+        self._head = {**head, "object": "chat.completion.chunk"}
         self._usage = usage
         self._begun = False
         self._open = False
@@ -161,7 +102,7 @@ class ChunkWriter:
                 return b""  # the workflow runs its own tools
 
     def failed(self, error: CallError) -> bytes:
-        return sse(_error(error_text(error), error.kind or "server_error")) + _DONE
+        return sse(_error(error_text(error), error.kind or "server_error")) + DONE
 
     def _text(self, text: str) -> bytes:
         if not text:
@@ -184,14 +125,15 @@ class ChunkWriter:
             frames.append(self._delta({"tool_calls": [{"index": index, **call}]}))
         frames.append(self._delta({}, _finish_reason(message)))
         if self._usage:
-            frames.append(sse(self._head.usage_chunk(answer)))
-        return b"".join([*frames, _DONE])
+            frames.append(sse({**self._head, "choices": [], "usage": openai_usage(answer)}))
+        return b"".join([*frames, DONE])
 
     def _delta(self, delta: Json, finish_reason: str | None = None) -> bytes:
         if not self._begun:
             self._begun = True
             delta = {"role": "assistant"} | delta
-        return sse(self._head.chunk(delta, finish_reason))
+        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason, "logprobs": None}
+        return sse({**self._head, "choices": [choice]})
 
 
 def as_one_message(messages: list[Json]) -> Json:
@@ -213,10 +155,10 @@ def openai_shape(refusal: Refusal) -> Refusal:
     """A refusal as OpenAI's clients read it."""
     if "error" in refusal.body:
         return refusal
-    detail: str | list[BodyProblem] = refusal.body["detail"]
+    detail: str | list[bodies.BodyProblem] = refusal.body["detail"]
     if isinstance(detail, list):
         detail = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in detail)
-    status = BAD_REQUEST if refusal.status == 422 else refusal.status
+    status = 400 if refusal.status == 422 else refusal.status
     kind = "server_error" if status >= 500 else "invalid_request_error"
     return Refusal(status, _error(detail, kind), refusal.headers)
 
@@ -225,5 +167,5 @@ def _finish_reason(message: Json) -> Literal["stop", "tool_calls"]:
     return "tool_calls" if message.get("tool_calls") else "stop"
 
 
-def _error(message: str, kind: str, code: str | None = None) -> OpenAIError:
+def _error(message: str, kind: str, code: str | None = None) -> bodies.OpenAIError:
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -26,15 +26,15 @@ _SHARED: tuple[Any, ...] = (
     Message,
     bodies.BodyProblems,
     bodies.ChatCompletion,
-    bodies.Failure,
+    bodies.FailedCall,
     bodies.Flags,
     bodies.Health,
     bodies.Inspection,
-    bodies.LegacyFailure,
+    bodies.LegacyFailedCall,
     bodies.Models,
     bodies.NotAcceptable,
     bodies.OpenAIError,
-    bodies.Refused,
+    bodies.RefusedRequest,
 )
 _JSON = "application/json"
 _SSE = "text/event-stream"
@@ -54,26 +54,24 @@ class Mounted:
 
 def document(mounted: Sequence[Mounted], *, secured: bool) -> dict[str, Any]:
     """Paths and components."""
-    paths: dict[str, Any] = {"/health": {"get": _health()}}
-    components: dict[str, Schema] = dict(_shared_components())
+    schemas = {one.workflow: BodySchemas(one.workflow) for one in mounted}
+    health = _operation("health", "", "Whether the server runs.", _reference(bodies.Health))
+    paths: dict[str, Any] = {"/health": {"get": health | {"security": []}}}
     for one in mounted:
-        schemas = BodySchemas(one.workflow)
-        components |= schemas.components
-        paths |= _paths(one, schemas)
-    chat = [one for one in mounted if one.workflow.is_chat]
-    paths["/v1/models"] = {"get": _models("")}
-    for one in chat:
-        if one.prefix:
-            paths[f"{one.prefix}/v1/models"] = {"get": _models(one.prefix)}
-            paths[f"{one.prefix}/v1/chat/completions"] = {"post": _completion(one)}
-    if chat:
-        root = chat[0] if len(chat) == 1 else None
-        paths["/v1/chat/completions"] = {"post": _completion(root and Mounted(root.workflow, ""))}
-    found: dict[str, Any] = {"paths": paths, "components": {"schemas": components}}
-    if secured:
-        found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        found["security"] = [{"token": []}]
-    return found
+        paths |= _agenta_paths(one, schemas[one.workflow])
+        if one.prefix and one.workflow.is_chat:
+            paths |= _openai_paths(one.prefix, schemas[one.workflow].completion())
+    bodies_of_chat = [one.completion() for workflow, one in schemas.items() if workflow.is_chat]
+    paths |= _openai_paths("", bodies_of_chat[0] if len(bodies_of_chat) == 1 else _any_completion())
+    if not bodies_of_chat:
+        del paths["/v1/chat/completions"]
+    components: dict[str, Any] = {"schemas": dict(_shared_components())}
+    for one in schemas.values():
+        components["schemas"] |= one.components
+    if not secured:
+        return {"paths": paths, "components": components}
+    components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    return {"paths": paths, "components": components, "security": [{"token": []}]}
 
 
 class BodySchemas:
@@ -242,40 +240,52 @@ def _with_messages(inputs: Schema) -> Schema:
 def _without_messages(inputs: Schema) -> Schema:
     properties = _without(MESSAGES, as_dict(inputs.get("properties")))
     required = [name for name in inputs.get("required", ()) if name != MESSAGES]
-    rest = {k: v for k, v in inputs.items() if k not in ("properties", "required")}
-    if properties:
-        rest["properties"] = properties
-    return rest | {"required": required} if required else rest
+    rest = inputs | {"properties": properties, "required": required}
+    return {name: value for name, value in rest.items() if value not in ({}, [])}
 
 
 # Operations -------------------------------------------------------------------------------------
 
 
-def _paths(mounted: Mounted, schemas: BodySchemas) -> dict[str, Any]:
+_STATUSES = {
+    "400": "The body is not valid.",
+    "401": "The token is missing or wrong.",
+    "403": "Pages of this origin may not call.",
+    "404": "There is no such model.",
+    "406": "No form of the answer is acceptable.",
+    "413": "The body is too large.",
+    "422": "The body is not valid.",
+    "500": "The workflow failed.",
+    "503": "Too many calls are running.",
+}
+_NOT_ALLOWED: dict[str, Any] = dict.fromkeys(("401", "403"), bodies.RefusedRequest)
+_BODY_ERRORS = _NOT_ALLOWED | {"413": bodies.RefusedRequest, "422": bodies.BodyProblems}
+_CALL_ERRORS = _BODY_ERRORS | {"503": bodies.RefusedRequest}
+_OPENAI_ERRORS = _NOT_ALLOWED | dict.fromkeys(
+    ("400", "404", "413", "500", "503"), bodies.OpenAIError
+)
+
+
+def _agenta_paths(mounted: Mounted, schemas: BodySchemas) -> dict[str, Any]:
     workflow, prefix = mounted.workflow, mounted.prefix
     about: dict[str, Any] = {"tags": [workflow.slug]}
     if workflow.flags:
         about["x-agenta"] = {"flags": dict(workflow.flags)}
 
-    def inspect(name: str, body: Schema | None = None) -> dict[str, Any]:
+    def inspect(name: str) -> dict[str, Any]:
         summary = f"What {workflow.name} is: flags, schemas, parameters."
-        errors, answer = ("401", "403", "413", "422"), _reference(bodies.Inspection)
-        return about | _operation(name, prefix, summary, answer, errors, body=body)
-
-    def legacy(name: str) -> dict[str, Any]:
         return about | _operation(
-            name,
-            prefix,
-            f"Call {workflow.name}, as Agenta's tools did up to 0.95.",
-            schemas.legacy_answer(),
-            _CALL_ERRORS,
-            body=_body(schemas.legacy()),
-            failure=_reference(bodies.LegacyFailure),
+            name, prefix, summary, _reference(bodies.Inspection), _BODY_ERRORS
         )
 
-    empty = _body({"type": "object"}) | {"required": False}
+    def legacy(name: str) -> dict[str, Any]:
+        summary = f"Call {workflow.name}, as Agenta's tools did up to 0.95."
+        errors, body = _CALL_ERRORS | {"500": bodies.LegacyFailedCall}, schemas.legacy()
+        return about | _operation(name, prefix, summary, schemas.legacy_answer(), errors, body)
+
+    ignored = {"requestBody": _content({"type": "object"}, required=False)}
     return {
-        f"{prefix}/inspect": {"get": inspect("get-inspect"), "post": inspect("inspect", empty)},
+        f"{prefix}/inspect": {"get": inspect("get-inspect"), "post": inspect("inspect") | ignored},
         f"{prefix}/invoke": {"post": about | _invoke(workflow, prefix, schemas)},
         f"{prefix}/run": {"post": legacy("run")},
         f"{prefix}/test": {"post": legacy("test")},
@@ -288,9 +298,8 @@ def _invoke(workflow: Workflow, prefix: str, schemas: BodySchemas) -> dict[str, 
         prefix,
         f"Call {workflow.name}.",
         {"anyOf": [schemas.answer(), schemas.outputs]},
-        ("406", *_CALL_ERRORS),
-        body=_body({"anyOf": [schemas.envelope(), schemas.plain()]}),
-        failure=_reference(bodies.Failure),
+        _CALL_ERRORS | {"406": bodies.NotAcceptable, "500": bodies.FailedCall},
+        {"anyOf": [schemas.envelope(), schemas.plain()]},
     )
     found["responses"]["200"]["content"] |= {
         _SSE: {"example": f"data: {_EVENT}\n\n"},
@@ -306,35 +315,23 @@ def _invoke(workflow: Workflow, prefix: str, schemas: BodySchemas) -> dict[str, 
     return found | {"description": workflow.description, "parameters": [header]}
 
 
-def _completion(mounted: Mounted | None) -> dict[str, Any]:
-    """A completion of one workflow, or of the one that the body names."""
-    if mounted is None:
-        own = {"model": {"type": "string"}, MESSAGES: _messages()}
-        body = _filled(bodies.CompletionBody, own, required=["model", MESSAGES])
-    else:
-        body = BodySchemas(mounted.workflow).completion()
-    found = _operation(
-        "chat-completions",
-        mounted.prefix if mounted else "",
-        "Call a chat workflow as a model, as OpenAI's clients do.",
-        _reference(bodies.ChatCompletion),
-        ("401", "403"),
-        body=_body(body),
-    )
-    error, answers = _reference(bodies.OpenAIError), found["responses"]
-    answers["200"]["content"][_SSE] = {"example": f"data: {_CHUNK}\n\ndata: [DONE]\n\n"}
-    answers |= {status: _described(text, error) for status, text in _OPENAI_ERRORS.items()}
-    return found
+def _openai_paths(prefix: str, body: Schema) -> dict[str, Any]:
+    listed, completion = _reference(bodies.Models), _reference(bodies.ChatCompletion)
+    summary = "Call a chat workflow as a model, as OpenAI's clients do."
+    complete = _operation("chat-completions", prefix, summary, completion, _OPENAI_ERRORS, body)
+    example = {"example": f"data: {_CHUNK}\n\ndata: [DONE]\n\n"}
+    complete["responses"]["200"]["content"][_SSE] = example
+    summary, errors = "The chat workflows, as models.", {"401": bodies.RefusedRequest}
+    return {
+        f"{prefix}/v1/models": {"get": _operation("models", prefix, summary, listed, errors)},
+        f"{prefix}/v1/chat/completions": {"post": complete},
+    }
 
 
-def _models(prefix: str) -> dict[str, Any]:
-    answer = _reference(bodies.Models)
-    return _operation("models", prefix, "The chat workflows, as models.", answer, ("401",))
-
-
-def _health() -> dict[str, Any]:
-    answer = _reference(bodies.Health)
-    return _operation("health", "", "Whether the server runs.", answer) | {"security": []}
+def _any_completion() -> Schema:
+    """The body of a completion of the chat workflow that it names."""
+    own = {"model": {"type": "string"}, MESSAGES: _messages()}
+    return _filled(bodies.CompletionBody, own, required=["model", MESSAGES])
 
 
 def _operation(
@@ -342,43 +339,16 @@ def _operation(
     prefix: str,
     summary: str,
     answer: Schema,
-    errors: Iterable[str] = (),
-    *,
+    errors: Mapping[str, Any] | None = None,
     body: Schema | None = None,
-    failure: Schema | None = None,
 ) -> dict[str, Any]:
-    responses = {"200": _described("The answer.", answer)} | {one: _ERRORS[one] for one in errors}
-    if failure is not None:
-        responses["500"] = _described("The workflow failed.", failure)
-    found = {
-        "operationId": f"{name}{prefix.replace('/', '-')}",
-        "summary": summary,
-        "responses": responses,
-    }
-    return found if body is None else found | {"requestBody": body}
+    responses = {"200": _content(answer, description="The answer.")}
+    for status, model in (errors or {}).items():
+        responses[status] = _content(_reference(model), description=_STATUSES[status])
+    identity = f"{name}{prefix.replace('/', '-')}"
+    found = {"operationId": identity, "summary": summary, "responses": responses}
+    return found if body is None else found | {"requestBody": _content(body, required=True)}
 
 
-def _body(schema: Schema) -> Schema:
-    return {"required": True, "content": {_JSON: {"schema": schema}}}
-
-
-def _described(description: str, schema: Schema) -> dict[str, Any]:
-    return {"description": description, "content": {_JSON: {"schema": schema}}}
-
-
-_CALL_ERRORS = ("401", "403", "413", "422", "503")
-_ERRORS: dict[str, dict[str, Any]] = {
-    "401": _described("The token is missing or wrong.", _reference(bodies.Refused)),
-    "403": _described("Pages of this origin may not call.", _reference(bodies.Refused)),
-    "406": _described("No form of the answer is acceptable.", _reference(bodies.NotAcceptable)),
-    "413": _described("The body is too large.", _reference(bodies.Refused)),
-    "422": _described("The body is not valid.", _reference(bodies.BodyProblems)),
-    "503": _described("Too many calls are running.", _reference(bodies.Refused)),
-}
-_OPENAI_ERRORS = {
-    "400": "The body is not valid.",
-    "404": "There is no such model.",
-    "413": "The body is too large.",
-    "500": "The workflow failed.",
-    "503": "Too many calls are running.",
-}
+def _content(schema: Schema, **about: Any) -> dict[str, Any]:
+    return {**about, "content": {_JSON: {"schema": schema}}}

@@ -7,23 +7,17 @@ import logging
 import traceback
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import anyio
+from starlette.types import Receive, Scope, Send
 
 from greenroom.errors import redacted
 from greenroom.workflows.call.local import LocalTarget
 from greenroom.workflows.calls import SERVER_ERROR, Answer, Call, CallError, Event
 from greenroom.workflows.declare.workflow import Workflow
-from greenroom.workflows.serve.exchange import (
-    ClientDisconnected,
-    Exchange,
-    Headers,
-    Receive,
-    Refusal,
-    Scope,
-    Send,
-)
+from greenroom.workflows.serve.exchange import ClientDisconnected, Exchange, Headers, Refusal
 from greenroom.workflows.serve.limits import Slots
 
 Result = TypeVar("Result")
@@ -75,10 +69,10 @@ class CallRunner:
     ) -> None:
         """Send the answer in pieces; raises a CallError as long as nothing was sent."""
         with self._slots.one():
-            work = self._stream(exchange, call, writer, headers)
+            work = self._written(exchange, call, writer, headers)
             await cancel_on_disconnect(exchange.receive, work)
 
-    async def _stream(
+    async def _written(
         self, exchange: Exchange, call: Call, writer: Writer, headers: Headers
     ) -> None:
         try:
@@ -103,25 +97,20 @@ class CallRunner:
         log.error("The workflow '%s' failed.\n%s", self.workflow.name, redacted(lines))
 
 
-class Endpoint:
-    """An ASGI application for one path: refusals become answers."""
+@dataclass(frozen=True)
+class RouteApp:
+    """An ASGI application for one path: refusals become answers, in a shape that clients read."""
 
-    def __init__(
-        self,
-        handle: Callable[[Exchange], Awaitable[None]],
-        *,
-        shape: Callable[[Refusal], Refusal] = lambda refusal: refusal,
-    ) -> None:
-        self._handle = handle
-        self._shape = shape
+    handle: Callable[[Exchange], Awaitable[None]]
+    shape: Callable[[Refusal], Refusal] = lambda refusal: refusal
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; drop the answer of a disconnected client."""
         exchange = Exchange(scope, receive, send)
         try:
-            await self._handle(exchange)
+            await self.handle(exchange)
         except Refusal as refusal:
-            shaped = self._shape(refusal)
+            shaped = self.shape(refusal)
             await exchange.answer(shaped.status, shaped.body, shaped.headers)
         except ClientDisconnected:
             return

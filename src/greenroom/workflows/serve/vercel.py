@@ -6,14 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
-from greenroom.messages import text_of
-from greenroom.util.json_values import as_dict, as_list
-from greenroom.workflows.calls import Answer, CallError, Event
-from greenroom.workflows.serve.event_stream import called_tools
-from greenroom.workflows.serve.exchange import Headers, encode, sse
+from greenroom.util.json_values import as_dict, as_list, encoded
+from greenroom.workflows.serve.event_stream import EventWriter, Written
+from greenroom.workflows.serve.exchange import DONE, Headers, sse
 from greenroom.workflows.serve.headers import MESSAGES_FORMAT, VERCEL, CallIds
-from greenroom.workflows.serve.runner import error_text
-from greenroom.workflows.usage import agenta_usage
 
 VERCEL_HEADERS: Headers = [
     (b"x-vercel-ai-ui-message-stream", b"v1"),
@@ -21,129 +17,92 @@ VERCEL_HEADERS: Headers = [
     (b"x-ag-messages-version", b"v1"),
 ]
 
-_DONE = b"data: [DONE]\n\n"
-
 Part = dict[str, Any]
 
 
-class VercelWriter:
-    """Writes an answer as parts of one UI message."""
+class VercelWriter(EventWriter):
+    """Writes a streamed answer as parts of one UI message, made from Agenta's events."""
 
-    content_type = b"text/event-stream"
+    _prefix = "text"
 
     def __init__(self, ids: CallIds) -> None:
-        self._ids = ids
+        super().__init__(ids)
         self._begun = False
-        self._texts = 0
-        self._open = False
-        self._anything = False
+        self._in_text = False
+        self._shown = False
         self._tools: set[str] = set()
+        self._usage: Part | None = None
 
-    def frames(self, event: Event) -> bytes:
-        parts = list(self._parts(event))
-        return self._written(parts) + (_DONE if event.kind == "end" else b"")
-
-    def failed(self, error: CallError) -> bytes:
-        parts = [
-            *self._end_text(),
-            {"type": "error", "errorText": error_text(error)},
-            {"type": "finish-step"},
-            {"type": "finish", "finishReason": "error"},
-        ]
-        return self._written(parts) + _DONE
-
-    def _written(self, parts: list[Part]) -> bytes:
+    def _framed(self, written: list[Written]) -> bytes:
+        parts = [part for kind, data in written for part in self._parts(kind, data)]
         if parts and not self._begun:
             self._begun = True
-            metadata = {"sessionId": self._ids.session_id}
+            metadata = {"sessionId": self._ids["session_id"]}
             start = {"type": "start", "messageId": f"msg-{uuid4().hex}"}
             parts = [start | {"messageMetadata": metadata}, {"type": "start-step"}, *parts]
-        return b"".join(map(sse, parts))
+        is_last = bool(written) and written[-1][0] == "done"
+        return b"".join(map(sse, parts)) + (DONE if is_last else b"")
 
-    def _parts(self, event: Event) -> Iterator[Part]:
-        match event.kind:
-            case "delta":
-                yield from self._text(event.text)
-            case "message":
-                yield from self._message(event.data)
+    def _parts(self, kind: str, data: Part) -> Iterator[Part]:
+        self._shown = self._shown or kind not in ("usage", "done")
+        match kind:
+            case "message_delta":
+                yield from self._text(data)
+            case "message_end":
+                yield from self._end_text(data["id"])
+            case "data":
+                yield {"type": "data-output", "data": data["data"]}
             case "tool_call":
-                yield from self._tool_call(event.data)
+                yield from self._tool_call(data)
             case "tool_result":
-                yield from self._tool_result(event.data)
+                yield from self._tool_result(data)
             case "usage":
-                pass  # sent once, at the end
-            case "end":
-                yield from self._end(event.data)
-
-    def _text(self, text: str) -> Iterator[Part]:
-        self._anything = True
-        if not self._open:
-            self._open = True
-            self._texts += 1
-            yield {"type": "text-start", "id": self._id}
-        yield {"type": "text-delta", "id": self._id, "delta": text}
-
-    def _end_text(self) -> Iterator[Part]:
-        if self._open:
-            self._open = False
-            yield {"type": "text-end", "id": self._id}
-
-    def _message(self, message: Any) -> Iterator[Part]:
-        fields = as_dict(message)
-        self._anything = True
-        match fields.get("role"):
-            case None:  # a value of a workflow that does not chat
-                yield {"type": "data-output", "data": message}
-            case "assistant":
-                text = text_of(fields.get("content"))
-                if not self._open and text:
-                    yield from self._text(text)
-                yield from self._end_text()
-                for call in called_tools(fields):
-                    yield from self._tool_call(call)
-            case "tool":
-                result = {"id": fields.get("tool_call_id"), "output": fields.get("content")}
-                yield from self._tool_result(result)
+                self._usage = data  # sent at the end
+            case "error":
+                yield from self._end_text(self._id)
+                yield {"type": "error", "errorText": data["message"]}
+            case "done":
+                yield from self._finish(data)
             case _:
                 pass  # a UI message holds only what the assistant says and does
 
-    def _tool_call(self, call: dict[str, Any]) -> Iterator[Part]:
+    def _text(self, data: Part) -> Iterator[Part]:
+        if not self._in_text:
+            self._in_text = True
+            yield {"type": "text-start", "id": data["id"]}
+        yield {"type": "text-delta", **data}
+
+    def _end_text(self, identity: str) -> Iterator[Part]:
+        if self._in_text:
+            self._in_text = False
+            yield {"type": "text-end", "id": identity}
+
+    def _tool_call(self, call: Part) -> Iterator[Part]:
         identity, name = str(call.get("id")), str(call.get("name"))
-        self._anything = True
         named = {"toolCallId": identity, "toolName": name}
         if identity not in self._tools:
             self._tools.add(identity)
             yield {"type": "tool-input-start", **named}
         yield {"type": "tool-input-available", **named, "input": call.get("input")}
 
-    def _tool_result(self, result: dict[str, Any]) -> Iterator[Part]:
-        identity = str(result.get("id"))
+    def _tool_result(self, result: Part) -> Iterator[Part]:
+        identity, output = str(result.get("id")), result.get("output")
         if identity not in self._tools:
             return  # the client does not know the call
         if result.get("isError"):
-            error = str(result.get("output"))
-            yield {"type": "tool-output-error", "toolCallId": identity, "errorText": error}
+            yield {"type": "tool-output-error", "toolCallId": identity, "errorText": str(output)}
         else:
-            output = result.get("output")
             yield {"type": "tool-output-available", "toolCallId": identity, "output": output}
 
-    def _end(self, answer: Answer) -> Iterator[Part]:
-        if not self._anything:
-            if isinstance(answer.outputs, str):
-                yield from self._text(answer.outputs)
-            else:
-                yield {"type": "data-output", "data": answer.outputs}
-        yield from self._end_text()
+    def _finish(self, data: Part) -> Iterator[Part]:
+        finish: Part = {"type": "finish", "finishReason": data["stopReason"]}
+        if "outputs" in data:
+            if not self._shown:
+                yield {"type": "data-output", "data": data["outputs"]}
+            usage = {"usage": self._usage} if self._usage else {}
+            finish["messageMetadata"] = {"traceId": data["trace_id"], **usage}
         yield {"type": "finish-step"}
-        metadata: dict[str, Any] = {"traceId": self._ids.trace_id}
-        usage = agenta_usage(answer)
-        if usage is not None:
-            metadata["usage"] = usage
-        yield {"type": "finish", "finishReason": "stop", "messageMetadata": metadata}
-
-    @property
-    def _id(self) -> str:
-        return f"text-{self._texts}"
+        yield finish
 
 
 def with_plain_messages(inputs: dict[str, Any]) -> dict[str, Any]:
@@ -192,12 +151,12 @@ def _tool_name(part: Part) -> str | None:
 
 
 def _tool_call(part: Part) -> Part:
-    arguments = encode(part.get("input")).decode()
+    arguments = encoded(part.get("input")).decode()
     function = {"name": _tool_name(part), "arguments": arguments}
     return {"id": str(part.get("toolCallId")), "type": "function", "function": function}
 
 
 def _tool_message(part: Part) -> Part:
     output: Any = part.get("errorText", part.get("output"))
-    text = output if isinstance(output, str) else encode(output).decode()
+    text = output if isinstance(output, str) else encoded(output).decode()
     return {"role": "tool", "tool_call_id": str(part.get("toolCallId")), "content": text}

@@ -1,6 +1,6 @@
 """The tasks that the server knows, and the actions that a scripted agent plans for each.
 
-A plan is recorded by letting the agent play the task once with a user who agrees to everything.
+They are recorded by letting the agent play the task once with a user who agrees to everything.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def action_key(name: str, arguments: Mapping[str, Any]) -> ActionKey:
     return name, orjson.dumps(dict(arguments), option=orjson.OPT_SORT_KEYS)
 
 
-class Plan:
+class ActionSequence:
     """An agent's actions in order; the last one repeats."""
 
     def __init__(self, actions: Iterable[Action]) -> None:
@@ -53,45 +53,38 @@ class Plan:
         return next(action for key, action in self._keyed if key == wanted)
 
 
-class Plans:
-    """The plans of a split's tasks by model, each made once."""
+class PlannedActions:
+    """The actions that each model takes in the tasks of a split, recorded once."""
 
     def __init__(self, domain: Domain, split: str, seed: int) -> None:
         self._domain = domain
         self._split = split
         self._seed = seed
-        self._plans: dict[tuple[str, int, int], Plan] = {}
+        self._recorded: dict[tuple[str, int, int], ActionSequence] = {}
 
-    async def plan(self, model: str, task_index: int, trial: int) -> Plan:
-        """The plan of a model for a trial of a task; it depends on these and the server's seed."""
+    async def of(self, model: str, task_index: int, trial: int) -> ActionSequence:
+        """A model's actions in a trial of a task; they depend on these and the server's seed."""
         strategy, options = strategy_of(model)
         key = model if strategy is synthetic else "", task_index, trial if options else 0
-        found = self._plans.get(key)
+        found = self._recorded.get(key)
         if found is None:
-            if len(self._plans) >= _REMEMBERED:
-                self._plans.clear()
-            found = self._plans[key] = await self._play(strategy, options, task_index, trial)
+            if len(self._recorded) >= _REMEMBERED:
+                self._recorded.clear()
+            found = self._recorded[key] = await self._play(strategy, options, task_index, trial)
         return found
 
     async def _play(
         self, strategy: AgentStrategy, options: dict[str, str], task_index: int, trial: int
-    ) -> Plan:
+    ) -> ActionSequence:
         script = Script(self._domain, self._split, task_index)
-        agent = strategy.create(
-            AgentContext(
-                task_index=task_index,
-                trial=trial,
-                seed=self._seed,
-                settings=strategy.check(options),
-                script=script,
-            )
-        )
+        settings = strategy.check(options)
+        agent = strategy.create(AgentContext(task_index, trial, self._seed, settings, script))
         steps = len(script.task.actions) + 2
         user = ScriptedUser([GO_AHEAD] * steps)
         environment = Environment(self._domain, user, split=self._split, max_steps=steps)
         await environment.reset(task_index)
         await agent.play(Stage(environment))
-        return Plan(step.action for step in environment.steps)
+        return ActionSequence(step.action for step in environment.steps)
 
 
 def strategy_of(model: str) -> tuple[AgentStrategy, dict[str, str]]:
@@ -111,11 +104,8 @@ def strategy_of(model: str) -> tuple[AgentStrategy, dict[str, str]]:
     except ValueError:
         shares = [-1.0]
     if more or not all(0 <= share <= 1 for share in shares):
-        raise BadRequest(
-            f"There is no model '{model}': it is synthetic-CHANCE or synthetic-CHANCE-SPREAD, "
-            "each from 0 to 1.",
-            code="model_not_found",
-            status=404,
+        raise _no_model(
+            model, "it is synthetic-CHANCE or synthetic-CHANCE-SPREAD, each from 0 to 1."
         )
     return synthetic, options
 
@@ -129,13 +119,13 @@ def habits_of(model: str) -> frozenset[str]:
     habits = model.rpartition("/")[2].split("+")[1:]
     unknown = [habit for habit in habits if habit not in HABITS]
     if unknown:
-        raise BadRequest(
-            f"There is no model '{model}': '{unknown[0]}' is no habit. "
-            f"The habits are {', '.join(HABITS)}.",
-            code="model_not_found",
-            status=404,
-        )
+        raise _no_model(model, f"'{unknown[0]}' is no habit. The habits are {', '.join(HABITS)}.")
     return frozenset(habits)
+
+
+def _no_model(model: str, why: str) -> BadRequest:
+    text = f"There is no model '{model}': {why}"
+    return BadRequest(text, code="model_not_found", status=404)
 
 
 class TaskFinder:
@@ -156,7 +146,5 @@ class TaskFinder:
 
     def find_in(self, text: str) -> int | None:
         """The task whose instruction occurs in a text; the longest if there are several."""
-        found = next(
-            (instruction for instruction in self._longest_first if instruction in text), ""
-        )
-        return self._by_instruction.get(found)
+        found = (instruction for instruction in self._longest_first if instruction in text)
+        return self._by_instruction.get(next(found, ""))

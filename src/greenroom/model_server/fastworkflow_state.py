@@ -1,4 +1,4 @@
-"""The progress of FastWorkflow's agent in a task, read from the form of its request.
+"""What FastWorkflow's agent has done in a task, read from the form of its request.
 
 The agent's trajectory and the summaries of earlier turns say what is done. The script writes those
 summaries itself.
@@ -10,14 +10,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import orjson
 
 from greenroom.domains.tasks import RESPOND, Action
-from greenroom.model_server.dspy_forms import Form, json_object
+from greenroom.model_server.dspy_forms import Form, json_object, plain_text
 from greenroom.model_server.fastworkflow_commands import exact_command, is_loose, loose_command
-from greenroom.model_server.plans import action_key
+from greenroom.model_server.planned_actions import action_key
+from greenroom.util.json_values import as_dict, as_list
 
 EXECUTE: Final = "execute_workflow_query"
 ASK: Final = "ask_user"
@@ -49,7 +50,7 @@ class ToolUse:
 
 
 @dataclass(frozen=True)
-class Progress:
+class AgentState:
     """An agent's planned actions, and what it did so far."""
 
     actions: tuple[Action, ...]
@@ -123,11 +124,11 @@ class Progress:
                 yield use.command
 
 
-def read_progress(form: Form, given: Mapping[str, str], actions: tuple[Action, ...]) -> Progress:
-    """The progress that a form describes."""
+def read_state(form: Form, given: Mapping[str, str], actions: tuple[Action, ...]) -> AgentState:
+    """The state that a form describes."""
     told = ("user_query", "user_response", "previous_turn_summaries")
     tools = form.wanted.get("next_tool_name")
-    return Progress(
+    return AgentState(
         actions=actions,
         uses=tuple(_uses(given)),
         history="\n".join(given[name] for name in told if name in given),
@@ -141,12 +142,12 @@ def all_given(form: Form) -> dict[str, str]:
     given = dict(form.given)
     for packed in ("agent_inputs", "agent_trajectory"):
         for name, value in json_object(given.get(packed, "")).items():
-            given.setdefault(name, value if isinstance(value, str) else _json(value))
+            given.setdefault(name, plain_text(value))
     return given
 
 
 def summary_of(said: str, records: str, answer: str) -> str:
-    """The summary of a turn, in a form that `Progress` reads back."""
+    """The summary of a turn, in a form that `AgentState` reads back."""
     lines = [_SAID + said]
     for record in _records(records):
         command, question = record.get("command"), record.get("agent_query")
@@ -187,19 +188,13 @@ def _uses(given: Mapping[str, str]) -> Iterator[ToolUse]:
 
 def _records(text: str) -> Iterator[dict[str, Any]]:
     try:
-        records: Any = orjson.loads(text)
+        records = orjson.loads(text)
     except orjson.JSONDecodeError:
         return
-    for record in cast("list[Any]", records) if isinstance(records, list) else []:
-        if isinstance(record, dict):
-            yield cast("dict[str, Any]", record)
+    yield from map(as_dict, as_list(records))
 
 
 def _drop_first(actions: list[Action], are_meant: Iterable[bool]) -> None:
     place = next((place for place, is_meant in enumerate(are_meant) if is_meant), None)
     if place is not None:
         del actions[place]
-
-
-def _json(value: Any) -> str:
-    return orjson.dumps(value).decode()
