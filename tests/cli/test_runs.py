@@ -24,8 +24,6 @@ from greenroom.store.schema import SCHEMA_VERSION
 from tests.cli.running import Greenroom
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.slow
-
 SYNTHETIC = ("run", "--agent-strategy", "synthetic")
 
 
@@ -232,6 +230,7 @@ def test_a_database_of_a_newer_version(
         open_store()
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.cli.interrupted", str(tmp_path / "ready")]
     process = subprocess.Popen(
@@ -252,6 +251,7 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert open_store().runs.find("long").status == "complete"
 
 
+@pytest.mark.slow
 def test_a_run_is_watched_from_another_process(greenroom: Greenroom, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.cli.interrupted", str(tmp_path / "ready")]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -307,6 +307,7 @@ def test_tau_benchs_command_line_takes_our_flags_and_those_of_the_agent() -> Non
     assert (flags.user_model, flags.max_concurrency) == ("gpt-4o", 1)
 
 
+@pytest.mark.slow
 def test_tau_benchs_command_line(tmp_path: Path) -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, str(ROOT / "run.py"), *arguments]

@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from greenroom.util.raw_json import raw_text, raw_value
 from tests.evaluation.evaluators.scoring import score
 
-pytestmark = pytest.mark.slow
-
 EVALUATORS = [
     "contains",
     "contains:values=a,mode=any,field=a",
