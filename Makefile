@@ -22,7 +22,7 @@ check: $(VENV)/.dev ## The quick one: format, lint, types and unit tests, side b
 
 .PHONY: unit
 unit:
-	$(BIN)/python -m pytest -n auto --dist loadgroup -q -m "not slow and not network"
+	$(BIN)/python -m pytest -n auto --dist loadgroup -q -m "not slow and not network" --hypothesis-profile quick
 
 bench: $(VENV)/.dev $(AGENTA)/.ready ## Measure speed and memory; CHECK=1 fails where a floor is missed.
 	@CHECK=$(CHECK) $(BIN)/python -m benchmarks
