@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from greenroom import registry
 from greenroom.domains.domain import Domain, load_domain
 from greenroom.store import Store, open_store
 from greenroom.util import imports
@@ -75,7 +74,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No test sees the settings, the cache or the runs of whoever runs it."""
-    registry._installed.cache_clear()  # pyright: ignore[reportPrivateUsage]
     imports._LOADED.clear()  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{tmp_path}/runs.db")
     for name in ("GREENROOM_DATA", "GREENROOM_DEBUG"):

@@ -6,9 +6,11 @@ import csv
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -27,15 +29,26 @@ from tests.conftest import ROOT
 SYNTHETIC = ("run", "--agent-strategy", "synthetic")
 
 
+@pytest.fixture(scope="module")
+def played_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with two runs of the synthetic agent: `good` and `bad`."""
+    database = tmp_path_factory.mktemp("played") / "runs.db"
+    common = ("--end-index", "30", "--num-trials", "4", "--json")
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()):
+        patch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{database}")
+        patch.setenv("GREENROOM_CACHE", str(database.parent / "cache"))
+        patch.delenv("GREENROOM_DATA", raising=False)
+        for name, success in (("good", 0.9), ("bad", 0.2)):
+            option = ("--agent-option", f"success={success}")
+            assert run_command([*SYNTHETIC, *common, "--name", name, *option]) == 0
+    return database
+
+
 @pytest.fixture
-def played(greenroom: Greenroom) -> Greenroom:
-    """Two runs of the synthetic agent: `good` and `bad`."""
-    common = ("--end-index", 30, "--num-trials", 4, "--json")
-    for name, success in (("good", 0.9), ("bad", 0.2)):
-        result = greenroom(
-            *SYNTHETIC, *common, "--name", name, "--agent-option", f"success={success}"
-        )
-        assert result.status == 0
+def played(greenroom: Greenroom, played_runs: Path, tmp_path: Path) -> Greenroom:
+    """A copy of the two runs for each test."""
+    for part in played_runs.parent.glob("runs.db*"):
+        shutil.copy(part, tmp_path)
     return greenroom
 
 
