@@ -9,14 +9,6 @@ import pytest
 from tests.models.stub_server import StubServer, running_stub
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave litellm to one process: its import takes seconds."""
-    for item in items:
-        if "litellm" in item.name or "both_transports" in item.name:
-            item.add_marker(pytest.mark.xdist_group("litellm"))
-
-
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"

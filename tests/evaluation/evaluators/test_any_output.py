@@ -63,7 +63,7 @@ anything = values | messages | st.lists(messages, max_size=3) | messages.map(jso
 
 
 @pytest.mark.parametrize("evaluator", EVALUATORS)
-@settings(max_examples=min(40, settings.default.max_examples))
+@settings(max_examples=min(40, settings().max_examples))
 @given(
     outputs=anything,
     expected=anything,
