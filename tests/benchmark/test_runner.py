@@ -24,7 +24,7 @@ from greenroom.models import ModelUnavailable
 from greenroom.store import EpisodeRecord, RunRecord, Store, open_store
 from greenroom.trials import cell_seed
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
