@@ -103,9 +103,9 @@ def test_the_policy_can_be_left_out(app: Path, server: RunningServer):
     assert episodes[0].messages[0]["role"] == "system"
 
 
-def test_a_workflow_that_fails_is_an_infrastructure_error(app: Path):
+def test_a_workflow_that_raises_an_error_has_crashed(app: Path):
     _, (episode,) = play(open_store(), **workflow(f"{app}:broken"), task_ids=[1], max_retries=0)
-    assert episode.outcome == "infrastructure_error"
+    assert (episode.outcome, episode.reward, episode.attempts) == ("crashed", 0.0, 1)
     assert "out of order" in (episode.error or "")
 
 

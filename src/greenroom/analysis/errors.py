@@ -4,6 +4,7 @@ Kinds, those that weigh more first. An episode has the first that applies as its
 apply as its kinds.
 
 infrastructure     something other than the agent broke
+crashed            the agent's own code raised an error
 max_time           it was cut off when its time was up
 max_steps          it was cut off when its steps were used up
 model_limit        the agent's model could not or would not answer any more
@@ -147,7 +148,7 @@ def _cut_off(episode: EpisodeRecord, alignment: Alignment) -> Iterator[_Finding]
     if failure is None:
         return
     kind, said = failure
-    if not episode.has_result:
+    if not episode.has_result or episode.error:
         yield _Finding(kind, f"{said}: {episode.error or 'the cause was not recorded'}")
         return
     undone = [pair.expected for pair in alignment.pairs if pair.actual is None]

@@ -72,6 +72,8 @@ class EvaluationFigures(figures.Immutable, frozen=True):
     """Rows with a result."""
     errors: int
     """Calls without an answer; they have no score."""
+    crashed: int = 0
+    """Calls in which the workflow raised an error; they score 0."""
     missing: int
     """Calls that were planned and not made yet."""
     common_errors: dict[str, int]
@@ -148,13 +150,14 @@ def measure_results(
     """
     scores = {alias: _Scores() for alias in evaluators}
     spans: Spans = {"call": {}}
-    errors = Counter[str]()
+    errors, crashed = Counter[str](), 0
     purses = defaultdict[str, _Purse](_Purse)
     for summary in summaries:
         _spend(purses, summary.usage, is_result=summary.has_result)
         if not summary.has_result:
             errors[summary.error or "unknown"] += 1
             continue
+        crashed += summary.outcome == "crashed"
         spans["call"].setdefault(summary.row, []).append(summary.seconds)
         add_model_seconds(spans, summary.row, summary)
         for alias, kept in scores.items():
@@ -168,6 +171,7 @@ def measure_results(
         with_result=results,
         rows=len(spans["call"]),
         errors=errors.total(),
+        crashed=crashed,
         missing=max(planned - results - errors.total(), 0),
         common_errors=dict(errors.most_common(_SHOWN_ERRORS)),
         evaluators=[

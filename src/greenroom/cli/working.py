@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from greenroom.cli.reporting import ReportOptions, finish, reported, show, write
+from greenroom.cli.reporting import FAILED, ReportOptions, finish, reported, show, write
 
 if TYPE_CHECKING:
     from greenroom.benchmark import RunContext
@@ -96,7 +96,9 @@ def play_and_report(
         hints.append(
             "A model this small only shows that the pipeline works: its score means nothing."
         )
-    return _report(store, run, outcome, hints, "runs", json=json)
+    report = _report(store, run, outcome, hints, "runs", json=json)
+    _check_any(store.runs, run, "episode")
+    return report
 
 
 def run_and_report(
@@ -129,7 +131,16 @@ def run_and_report(
     if evaluation.status != "complete":
         again = f"greenroom evals resume {evaluation.name}"
         hints.append(f"Some calls gave no answer. Make them again: {again}")
-    finish(_report(store, evaluation, outcome, hints, "evals", json=json))
+    report = _report(store, evaluation, outcome, hints, "evals", json=json)
+    _check_any(store.evaluations, evaluation, "call")
+    finish(report)
+
+
+def _check_any(jobs: Jobs[Any, Any, Any], job: JobRecord, noun: str) -> None:
+    """Exit with an error if nothing has a result: that is no success."""
+    if job.planned and not jobs.finished(job.id):
+        typer.echo(f"error: No {noun} of '{job.name}' has a result.", err=True)
+        raise typer.Exit(FAILED)
 
 
 def _report(

@@ -54,7 +54,10 @@ def headline(data: EvaluationData) -> str:
     figures = data.figures
     if not figures.with_result and not figures.errors:
         return "Nothing has been called yet."
-    parts = [f"{figures.with_result:,} of {plural(figures.planned, 'call')} answered"]
+    answers = figures.with_result - figures.crashed
+    parts = [f"{answers:,} of {plural(figures.planned, 'call')} answered"]
+    if figures.crashed:
+        parts.append(f"{figures.crashed:,} crashed")
     if figures.errors:
         parts.append(plural(figures.errors, "error"))
     if figures.missing:
@@ -71,6 +74,9 @@ def notes(data: EvaluationData) -> Iterator[str]:
     """What has to be known to read the figures rightly: errors, and why scores are missing."""
     for text, count in data.figures.common_errors.items():
         yield f"{plural(count, 'call')} without an answer: {text}"
+    raised = Counter(one.error for one in data.results if one.outcome == "crashed")
+    for text, count in raised.most_common(2):
+        yield f"The workflow raised an error in {plural(count, 'call')}, which score 0: {text}"
     for evaluator in data.figures.evaluators:
         without = [
             score.reason or "no reason is given"

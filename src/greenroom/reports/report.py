@@ -64,7 +64,7 @@ class EvaluatedRow(ResultRecord):
     @property
     def shown_outcome(self) -> str:
         """What became of it, over all evaluators: the name of an outcome."""
-        if not self.has_result:
+        if self.outcome != "answered":
             return self.outcome
         return {True: "passed", False: "not_passed", None: "answered"}[self.solved]
 

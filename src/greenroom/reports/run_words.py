@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Final
 
 from greenroom.analysis.figures import RunMetrics
 from greenroom.reports import texts
 from greenroom.reports.report import RunData
-from greenroom.reports.texts import percent, plural
+from greenroom.reports.texts import one_line, percent, plural
 
+_LONGEST: Final = 120
 TIMES: Final = {2: "twice in a row", 3: "three times in a row", 4: "four times in a row"}
 
 
@@ -72,6 +74,15 @@ def notes(report: RunData) -> list[str]:
             f"{plural(metrics.errors, 'episode')} ended in an infrastructure error. That is not "
             "the agent's doing, so the figures leave such episodes out; where counting them as "
             "failures makes a difference, it is shown."
+        )
+    if crashed := metrics.outcomes.get("crashed", 0):
+        raised = Counter(one.error for one in report.episodes if one.outcome == "crashed")
+        text, count = raised.most_common(1)[0]
+        most = f", {count:,} of them by" if count < crashed else " by"
+        said.append(
+            f"{plural(crashed, 'episode')} of {metrics.with_result:,} crashed in the agent's own "
+            f"code{most} {one_line(text or 'an unknown error', _LONGEST)}. Crashes count as "
+            "failures."
         )
     if metrics.with_result and max(metrics.main.pass_hat_k, default=0) == 1:
         said.append(

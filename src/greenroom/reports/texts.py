@@ -21,6 +21,7 @@ KINDS: Final[dict[str, tuple[str, str]]] = {
     "missing_write": ("Change not made", "did not make a change that was needed"),
     "extra_write": ("Change too many", "made a change that was not asked for"),
     "outputs_missing": ("Answer not given", "did not tell the user what they had to hear"),
+    "crashed": ("Crashed", "raised an error in its own code"),
     "max_steps": ("Out of steps", "did not come to an end within its steps"),
     "max_time": ("Out of time", "did not come to an end within its time"),
     "model_limit": ("Model's limit", "the model could not or would not answer any more"),

@@ -108,7 +108,7 @@ OUTCOMES: Final[dict[str, OutcomeInfo]] = {
         "C",
         "the code of the agent or the workflow raised an error",
         style="bold red",
-        failure=("crashed", "Crashed"),
+        failure=("crashed", "Its own code raised an error"),
     ),
     "passed": OutcomeInfo("Passed", "✓", "+", "every verdict is a pass", style="green"),
     "not_passed": OutcomeInfo(
