@@ -6,6 +6,7 @@ Reads native tool calls and actions written as text (act, react), as Tau Bench r
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
@@ -22,6 +23,17 @@ NOTICE: Final = "Your last reply could not be used: "
 """Begins the message that tells an agent, in the user's place, that its reply was not a step."""
 
 _API_OUTPUT = "API output: "
+_CALL = re.compile(r'\{\s*"name"\s*:\s*"([\w.-]+)"\s*,\s*"(?:arguments|parameters)"\s*:\s*[{"]')
+
+
+def call_in_text(text: str) -> str | None:
+    """The name of the tool that a text calls as JSON instead of speaking; None if it does not.
+
+    >>> call_in_text('I will do it: {"name": "cancel", "arguments": {"order": "1"}}')
+    'cancel'
+    """
+    found = _CALL.search(text)
+    return found[1] if found else None
 
 
 @dataclass(frozen=True)

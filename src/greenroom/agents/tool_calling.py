@@ -21,6 +21,7 @@ from greenroom.agents.conversation import (
 )
 from greenroom.agents.strategies import AgentContext, AgentStrategy, Stage
 from greenroom.domains.tasks import Action, respond
+from greenroom.models.json_answers import objects_in
 from greenroom.util.json_values import as_dict
 
 if TYPE_CHECKING:
@@ -33,6 +34,10 @@ class ToolCallingSettings(ModelAgentSettings):
     tau_compatible: bool = Field(
         default=False,
         description="Of several tool calls at once, make only the first, as Tau Bench does.",
+    )
+    execute_text_calls: bool = Field(
+        default=False,
+        description="Make calls that the model writes as JSON text, as if it had called the tool.",
     )
 
 
@@ -48,6 +53,7 @@ class ToolCallingAgent(ModelAgent):
     def __init__(self, context: AgentContext) -> None:
         super().__init__(context)
         self._first_call_only = context.settings.tau_compatible
+        self._execute_text_calls = context.settings.execute_text_calls
         self._call_ids: set[str] = set()
 
     def _system(self, stage: Stage) -> str:
@@ -58,6 +64,8 @@ class ToolCallingAgent(ModelAgent):
 
     async def _follow(self, stage: Stage, completion: Completion) -> bool:
         wanted = completion.tool_calls
+        if not wanted and self._execute_text_calls:
+            wanted = _written_calls(completion.text, stage)
         if wanted:
             return await self._make_calls(stage, completion, wanted)
         words = writable(completion.text)
@@ -114,6 +122,21 @@ class ToolCallingAgent(ModelAgent):
             call_id = f"call_{number}"
         self._call_ids.add(call_id)
         return call_id
+
+
+def _written_calls(text: str, stage: Stage) -> list[dict[str, Any]]:
+    """The calls of known tools that a text holds as JSON objects."""
+    known = {info["function"]["name"] for info in stage.tool_infos}
+    return [
+        {
+            "function": {
+                "name": one["name"],
+                "arguments": one.get("arguments", one.get("parameters")),
+            }
+        }
+        for one in objects_in(text)
+        if isinstance(one.get("name"), str) and one["name"] in known
+    ]
 
 
 def _action(name: str, arguments: str) -> Action:

@@ -120,12 +120,9 @@ class WorkflowModel:
 
     async def complete(self, request: ModelRequest) -> Completion:
         """The workflow's answer; what its handler raises counts against it."""
-        parameters = self.parameters
-        if self.target.profile.interface == "openai" and request.seed is not None:
-            parameters = {"seed": request.seed} | (parameters or {})
         call = Call(
             inputs={"messages": request.messages},
-            parameters=parameters,
+            parameters=self.target.profile.seeded(self.parameters, request.seed),
             session_id=self.session_id,
             tools=request.tools,
         )

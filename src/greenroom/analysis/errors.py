@@ -5,6 +5,7 @@ apply as its kinds.
 
 infrastructure     something other than the agent broke
 crashed            the agent's own code raised an error
+call_as_text       wrote a tool call as text instead of making it
 max_time           it was cut off when its time was up
 max_steps          it was cut off when its steps were used up
 model_limit        the agent's model could not or would not answer any more
@@ -38,7 +39,7 @@ from greenroom.analysis.figures import Diagnosis, ErrorBreakdown
 from greenroom.analysis.tools import refused
 from greenroom.store.outcomes import FailureKind, outcome_info
 from greenroom.store.records import DifferenceRecord, EpisodeRecord, StepRecord
-from greenroom.trajectories import RESPOND
+from greenroom.trajectories import RESPOND, call_in_text
 
 PRECEDENCE: tuple[FailureKind, ...] = get_args(FailureKind)
 """All kinds, those that weigh more first."""
@@ -139,8 +140,22 @@ def _findings(episode: EpisodeRecord, alignment: Alignment) -> list[_Finding]:
     cut_off = list(_cut_off(episode, alignment))
     if not episode.has_result:
         return cut_off  # what is undone then is no doing of the agent's
-    findings = [*cut_off, *_database_findings(episode, alignment), *_output_findings(episode)]
+    findings = [
+        *cut_off,
+        *_written_calls(episode),
+        *_database_findings(episode, alignment),
+        *_output_findings(episode),
+    ]
     return findings or [_Finding("other", _unexplained(episode))]
+
+
+def _written_calls(episode: EpisodeRecord) -> Iterator[_Finding]:
+    for step in episode.steps:
+        if step.action.name == RESPOND:
+            name = call_in_text(str(step.action.kwargs.get("content", "")))
+            if name is not None:
+                yield _Finding("call_as_text", f"Wrote a call of {name} as text for the user")
+                return
 
 
 def _cut_off(episode: EpisodeRecord, alignment: Alignment) -> Iterator[_Finding]:

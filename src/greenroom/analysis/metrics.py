@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from itertools import accumulate
 from math import nan
 
@@ -20,6 +21,8 @@ from greenroom.analysis.tally import (
     tally,
     tokens_of,
 )
+from greenroom.store.records import EpisodeRecord
+from greenroom.util.raw_json import raw_text
 
 CONVENTIONS: tuple[figures.ErrorConvention, ...] = ("errors_excluded", "errors_as_failures")
 
@@ -69,6 +72,18 @@ def measure_run(
         tasks=[_task_figures(counted, index) for index in counted.rows],
         latency=_latency(played, how.confidence),
     )
+
+
+def identical_tasks(episodes: Iterable[EpisodeRecord]) -> int:
+    """How many tasks were played several times, and step by step the same each time."""
+    trials, different = Counter[int](), dict[int, set[bytes]]()
+    for episode in episodes:
+        if episode.has_result and episode.steps:
+            steps = raw_text([step.model_dump(mode="json") for step in episode.steps])
+            trials[episode.task_index] += 1
+            digest = sha256(steps.encode("utf-8", "replace")).digest()
+            different.setdefault(episode.task_index, set()).add(digest)
+    return sum(trials[index] > 1 and len(digests) == 1 for index, digests in different.items())
 
 
 def convention_metrics(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +17,7 @@ from greenroom.benchmark.context import RunContext, prepare_run
 from greenroom.benchmark.episode import play_episode
 from greenroom.benchmark.recording import episode_record
 from greenroom.domains.domain import is_official
+from greenroom.domains.tasks import RESPOND
 from greenroom.errors import InputError
 from greenroom.models import Ledger
 from greenroom.store import CellKey, EpisodeRecord, RunRecord, Store, Usage
@@ -62,10 +63,33 @@ def start_run(
         pack=domain.pack.info.model_dump(),
         policy=domain.policy,
         reads_script=context.strategy.reads_script,
+        warnings=list(_task_warnings(context)),
         official_tasks=is_official(domain, config.task_split),
     )
     stem = None if name else f"{context.strategy.name}-{domain.name}"
     return store.runs.create(run, stem=stem), context
+
+
+def _task_warnings(context: RunContext) -> Iterator[str]:
+    """What is plainly wrong with the tasks; `tasks validate` looks closer."""
+    domain, split = context.domain, context.config.task_split
+    tasks = {index: domain.task(index, split) for index in context.task_indices}
+    silent = [index for index, task in tasks.items() if not task.instruction.strip()]
+    if silent:
+        yield f"No instruction for the user in {_tasks(silent)}: see 'greenroom tasks validate'."
+    unknown = {
+        action.name: index
+        for index, task in tasks.items()
+        for action in task.actions
+        if action.name != RESPOND and action.name not in domain.tools
+    }
+    for name, index in unknown.items():
+        yield f"The ground truth of task {index} calls {name}, which is no tool of {domain.name}."
+
+
+def _tasks(indices: Sequence[int]) -> str:
+    more = f" and {len(indices) - 1:,} more" if len(indices) > 1 else ""
+    return f"task {indices[0]}{more}"
 
 
 def reopen_run(

@@ -53,13 +53,8 @@ def _task_problems(domain: Domain, split: str, index: int, check: _ArgumentCheck
     for failure in truth.failures:
         action = task.actions[failure.index]
         yield f"action {failure.index} ({action.name}) fails: {failure.observation}"
-    if not truth.changes and not task.outputs and _wants_something(domain, task):
+    if not truth.changes and not task.outputs:
         yield "an agent that does nothing would solve it: no record changes and no output is needed"
-
-
-def _wants_something(domain: Domain, task: Task) -> bool:
-    tools = (domain.tools.get(action.name) for action in task.actions)
-    return any(tool is not None and tool.writes for tool in tools)
 
 
 def _duplicates(tasks: Sequence[Task], chosen: Sequence[int]) -> Iterator[TaskProblem]:

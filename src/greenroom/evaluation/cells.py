@@ -126,14 +126,15 @@ class _Said:
 
 
 async def _called(context: EvaluationContext, cell: RowCell, call: RowCall, meter: _Meter) -> _Said:
-    ask, parameters = partial(_answer, context, meter), context.config.parameters
+    seed = cell_seed(context.config.seed, *cell.key)
+    parameters = context.target.profile.seeded(context.config.parameters, seed)
+    ask = partial(_answer, context, meter)
     if call.brief is None:
         answer = await ask(
             Call(inputs=call.inputs, parameters=parameters, session_id=new_session())
         )
         return _Said(answer, call.inputs)
     talk = Talk(ask, call.inputs, parameters)
-    seed = cell_seed(context.config.seed, *cell.key)
     answer = await talk.hold(
         context.create_user(meter.ledger, _scope(context, cell), seed),
         context.instruction(call.brief),

@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack, overload
 from greenroom.analysis.errors import break_down
 from greenroom.analysis.evaluations import measure_results
 from greenroom.analysis.gates import check_gates, parse_gates
-from greenroom.analysis.metrics import measure_run
+from greenroom.analysis.metrics import identical_tasks, measure_run
 from greenroom.analysis.slices import slice_run
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.errors import UnknownName
@@ -77,6 +77,7 @@ def _run_data(store: Store, run: RunRecord, by: Sequence[str]) -> RunData:
         errors=break_down(episodes),
         published=published_rows(run),
         episodes=episodes,
+        identical_tasks=identical_tasks(episodes),
         attempts=len(attempts),
         attempts_cost=total_cost(wasted.values()),
         attempts_usage=wasted,

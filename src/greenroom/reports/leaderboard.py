@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from greenroom.reports.report import PublishedRow
@@ -36,13 +37,13 @@ _PUBLISHED: dict[str, tuple[tuple[str, str, tuple[float, ...]], ...]] = {
 
 
 def published_rows(run: RunRecord) -> list[PublishedRow]:
-    """The published rows that a run may be held against, the best first.
+    """The published rows that a run may be compared with, the best first.
 
     There are none unless it plays every task of Tau Bench's official test split: figures over
     other tasks are no more comparable than those of another benchmark. Nor are there any for an
     agent that knows the answers.
     """
-    if run.reads_script or not _plays_official_split(run):
+    if run.reads_script or _is_scripted(run) or not _plays_official_split(run):
         return []
     return [
         PublishedRow(
@@ -53,6 +54,12 @@ def published_rows(run: RunRecord) -> list[PublishedRow]:
         )
         for strategy, model, figures in _PUBLISHED[run.env]
     ]
+
+
+def _is_scripted(run: RunRecord) -> bool:
+    """Whether the model is one of the model server's, which know the answers."""
+    model = str(run.config.get("model") or "").rsplit("/", 1)[-1]
+    return re.split("[+-]", model)[0] in ("oracle", "synthetic")
 
 
 def _plays_official_split(run: RunRecord) -> bool:

@@ -33,6 +33,8 @@ class RunData(Immutable, frozen=True):
     errors: figures.ErrorBreakdown
     published: list[PublishedRow]
     episodes: list[EpisodeRecord]
+    identical_tasks: int = 0
+    """Tasks whose trials are all the same, step by step."""
     attempts: int = 0
     """Attempts that came to nothing: broken or interrupted, and played again."""
     attempts_cost: float | None = None

@@ -60,7 +60,7 @@ def is_partial(metrics: RunMetrics, k: int) -> bool:
 
 def notes(report: RunData) -> list[str]:
     """What has to be known beside the headline; empty where there is nothing to add."""
-    metrics, said = report.metrics, list[str]()
+    metrics, said = report.metrics, list(report.run.warnings)
     if metrics.missing:
         why = {"running": "the run is still going on", "interrupted": "the run was interrupted"}
         reason = why.get(report.run.status)
@@ -83,6 +83,18 @@ def notes(report: RunData) -> list[str]:
             f"{plural(crashed, 'episode')} of {metrics.with_result:,} crashed in the agent's own "
             f"code{most} {one_line(text or 'an unknown error', _LONGEST)}. Crashes count as "
             "failures."
+        )
+    if written := report.errors.by_kind.get("call_as_text"):
+        said.append(
+            f"In {plural(written, 'episode')} the agent wrote a tool call as text: the server of its "
+            "model, or the chat template, may not support tools. Try --agent-strategy act, react or "
+            "structured, or --agent-option execute_text_calls=true."
+        )
+    if report.identical_tasks and not report.run.reads_script:
+        said.append(
+            f"All trials of {plural(report.identical_tasks, 'task')} of {len(metrics.tasks):,} are "
+            "the same, step by step. Repeating them adds nothing, so pass^2 and higher do not tell "
+            "how reliable the agent is."
         )
     if metrics.with_result and max(metrics.main.pass_hat_k, default=0) == 1:
         said.append(

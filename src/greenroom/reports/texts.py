@@ -26,6 +26,7 @@ KINDS: Final[dict[str, tuple[str, str]]] = {
     "max_time": ("Out of time", "did not come to an end within its time"),
     "model_limit": ("Model's limit", "the model could not or would not answer any more"),
     "invalid_action": ("Invalid action", "did what cannot be done, or nothing more"),
+    "call_as_text": ("Call as text", "wrote a tool call as text instead of making it"),
     "user_ended_early": ("User left early", "the user ended the conversation before it was done"),
     "infrastructure": ("Infrastructure error", "something other than the agent broke"),
     "other": ("Other", "none of the above"),

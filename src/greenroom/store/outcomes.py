@@ -28,6 +28,7 @@ FailureKind = Literal[
     "max_steps",
     "model_limit",
     "invalid_action",
+    "call_as_text",
     "wrong_tool",
     "wrong_arguments",
     "extra_write",

@@ -253,6 +253,8 @@ class RunRecord(JobRecord):
     policy: str = ""
     reads_script: bool = False
     """The agent knew the ground truth: a rehearsal, which no published row stands beside."""
+    warnings: list[str] = Field(default_factory=list[str])
+    """What is wrong with the tasks, as far as it was seen when the run was begun."""
     official_tasks: bool = False
     """The tasks are those of Tau Bench's official split, so published rows may stand beside it."""
 

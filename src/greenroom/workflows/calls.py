@@ -102,6 +102,13 @@ class Profile:
     decided_by: str = "declared"
     """What says whether it is a chat workflow, in words."""
 
+    def seeded(self, parameters: dict[str, Any] | None, seed: int | None) -> dict[str, Any] | None:
+        """The parameters with a seed, if the workflow takes one: its schema or interface says so."""
+        declared = (self.schemas.parameters or {}).get("properties") or {}
+        if seed is None or (self.interface != "openai" and "seed" not in declared):
+            return parameters
+        return {"seed": seed, **(parameters or {})}
+
 
 class Target(Protocol):
     """A workflow that can be called, wherever it runs."""
