@@ -212,6 +212,28 @@ async def test_the_good_calls_beside_a_broken_one_are_made() -> None:
     assert played.reward == 1.0
 
 
+WRITTEN = 'Let me see.\n```json\n{"name": "light", "arguments": {"lamp": "hall"}}\n```'
+
+
+async def test_a_call_written_as_text_is_said_to_the_user() -> None:
+    played = await Played(tool_calling, [WRITTEN]).play()
+    assert played.actions == [respond(WRITTEN)]
+    assert played.reward == 0.0
+
+
+@pytest.mark.parametrize(
+    "text", [WRITTEN, '<tool_call>{"name": "light", "parameters": {"lamp": "hall"}}</tool_call>']
+)
+async def test_a_call_written_as_text_is_made_if_that_is_wanted(text: str) -> None:
+    options = {"execute_text_calls": "1"}
+    played = await Played(tool_calling, [text, "Done."], options=options).play()
+    assert played.actions == [Action("light", {"lamp": "hall"}), respond("Done.")]
+    assert played.reward == 1.0
+    other = '{"name": "somebody", "arguments": {}}'
+    said = await Played(tool_calling, [other, "Done."], options=options).play()
+    assert said.actions == [respond(other)]
+
+
 async def test_calls_as_simple_servers_send_them() -> None:
     function = {"name": "light", "arguments": {"lamp": "hall"}}
     odd: list[Any] = [

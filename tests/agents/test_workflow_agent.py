@@ -109,6 +109,20 @@ def test_a_workflow_that_raises_an_error_has_crashed(app: Path):
     assert "out of order" in (episode.error or "")
 
 
+def test_a_workflow_that_takes_a_seed_gets_one_for_each_trial(tmp_path: Path):
+    file = tmp_path / "seeds.py"
+    file.write_text(
+        "from greenroom import chat_workflow\n"
+        "@chat_workflow(parameters={'seed': 0})\n"
+        "def seeded(messages: list, parameters: dict) -> dict:\n"
+        "    return {'role': 'assistant', 'content': f'seed {parameters[\"seed\"]}'}\n"
+    )
+    _, episodes = play(open_store(), **workflow(f"{file}:seeded"), task_ids=[1], num_trials=3)
+    said = {episode.steps[0].action.kwargs["content"] for episode in episodes}
+    assert said == {f"seed {episode.seed}" for episode in episodes}
+    assert len(said) == 3
+
+
 def test_what_does_not_chat_is_refused_before_anything_is_played(app: Path):
     store = open_store()
     with pytest.raises(InputError, match=r"'shout' .* is not a chat workflow"):

@@ -86,9 +86,9 @@ def notes(report: RunData) -> list[str]:
         )
     if written := report.errors.by_kind.get("call_as_text"):
         said.append(
-            f"In {plural(written, 'episode')} the agent wrote a tool call as text: the server of its "
-            "model, or the chat template, may not support tools. Try --agent-strategy act, react or "
-            "structured, or --agent-option execute_text_calls=true."
+            f"In {plural(written, 'episode')} the agent wrote a tool call as text: the server of "
+            "its model, or the chat template, may not support tools. Try --agent-strategy act, "
+            "react or structured, or --agent-option execute_text_calls=true."
         )
     if report.identical_tasks and not report.run.reads_script:
         said.append(

@@ -103,8 +103,8 @@ class Profile:
     """What says whether it is a chat workflow, in words."""
 
     def seeded(self, parameters: dict[str, Any] | None, seed: int | None) -> dict[str, Any] | None:
-        """The parameters with a seed, if the workflow takes one: its schema or interface says so."""
-        declared = (self.schemas.parameters or {}).get("properties") or {}
+        """The parameters with a seed, if its schema or interface says that it takes one."""
+        declared: dict[str, Any] = (self.schemas.parameters or {}).get("properties") or {}
         if seed is None or (self.interface != "openai" and "seed" not in declared):
             return parameters
         return {"seed": seed, **(parameters or {})}
