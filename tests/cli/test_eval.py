@@ -22,6 +22,7 @@ from pathlib import Path
 import time
 
 from greenroom import chat_workflow, workflow
+from greenroom.errors import OutsideFault
 from greenroom.workflows import report_usage
 
 CAPITALS = {"France": "Paris", "Italy": "Rome"}
@@ -31,7 +32,7 @@ CAPITALS = {"France": "Paris", "Italy": "Rome"}
 def capitals(messages, parameters):
     text = messages[-1]["content"]
     if Path("down").exists() and "Peru" in text:
-        raise ConnectionError("no atlas at hand")
+        raise OutsideFault("no atlas at hand")
     found = next((city for land, city in CAPITALS.items() if land in text), None)
     return {"role": "assistant", "content": found or parameters["unknown"]}
 
@@ -235,12 +236,10 @@ def test_errors_are_told_apart_and_made_good(greenroom: Greenroom, folder: Path)
     broken = greenroom(*CITIES, "--max-retries", 0, "--name", "cities", *gate)
     assert broken.status == 1
     assert "2 of 3 calls answered, 1 error" in broken.out
-    assert "1 call without an answer: ConnectionError: no atlas at hand" in broken.out
+    assert "1 call without an answer: OutsideFault: no atlas at hand" in broken.out
     assert re.search(r"exact_match +1\.000", broken.out)
     assert "Make them again: greenroom evals resume cities" in broken.out
-    assert (
-        "Error: ConnectionError: no atlas" in greenroom("evals", "show", "cities", "--row", 3).out
-    )
+    assert "Error: OutsideFault: no atlas" in greenroom("evals", "show", "cities", "--row", 3).out
 
     (folder / "down").unlink()
     mended = greenroom("evals", "resume", "cities", "--junit", "j.xml")
@@ -248,6 +247,40 @@ def test_errors_are_told_apart_and_made_good(greenroom: Greenroom, folder: Path)
     assert "3 of 3 calls answered" in mended.out
     assert "Gate passed errors<=0" in mended.out, "its gates are kept with it"
     assert (folder / "j.xml").exists()
+
+
+def test_a_crash_of_the_workflow_scores_0_and_is_told(greenroom: Greenroom, folder: Path) -> None:
+    app = folder / "crashing.py"
+    app.write_text(
+        "from greenroom import chat_workflow\n"
+        "@chat_workflow\n"
+        "def capitals(messages):\n"
+        "    if 'Peru' in messages[-1]['content']:\n"
+        "        raise KeyError('Peru')\n"
+        "    return {'role': 'assistant', 'content': 'Paris'}\n"
+    )
+    shown = greenroom("eval", f"{app}:capitals", *CITIES[2:], "--name", "crashing")
+    assert shown.status == 0
+    assert "2 of 3 calls answered, 1 crashed" in shown.out
+    assert "The workflow raised an error in 1 call, which score 0: KeyError: 'Peru'" in shown.out
+    strict = greenroom("evals", "check", "crashing", "--gate", "exact_match>=0.6", "--strict")
+    assert strict.status == 1
+    assert greenroom("evals", "list", "--json").json[0]["status"] == "complete"
+
+
+def test_nothing_answered_is_no_success(greenroom: Greenroom, folder: Path) -> None:
+    away = greenroom("eval", "http://127.0.0.1:9", *CITIES[2:], "--as", "chat")
+    assert away.status != 0
+    (folder / "down.py").write_text(
+        "from greenroom import chat_workflow\n"
+        "from greenroom.errors import OutsideFault\n"
+        "@chat_workflow\n"
+        "def down(messages):\n"
+        "    raise OutsideFault('no atlas')\n"
+    )
+    nothing = greenroom("eval", f"{folder / 'down.py'}:down", *CITIES[2:], "--max-retries", 0)
+    assert nothing.status == 1
+    assert "has a result" in nothing.err
 
 
 def test_an_evaluation_goes_on_from_another_directory(

@@ -108,7 +108,7 @@ def test_what_a_server_refuses_is_an_error_for_that_row_alone() -> None:
 
 
 def test_a_server_that_recovers_is_asked_again() -> None:
-    reply = in_turn(says({"detail": "oops"}, status=500), says(envelope("Rome")))
+    reply = in_turn(says({"detail": "oops"}, status=502), says(envelope("Rome")))
     found, bodies = against(reply, COMPLETION, max_concurrency=1)
     assert len(bodies) == 4
     assert [result.attempts for result in found.results()] == [2, 1, 1]

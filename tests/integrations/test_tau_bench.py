@@ -26,7 +26,7 @@ from greenroom.agents.threads import ThreadModel, ThreadStage, play_in_thread
 from greenroom.benchmark import RunConfig, play_run, start_run
 from greenroom.domains.domain import Domain
 from greenroom.domains.tasks import Action, respond
-from greenroom.errors import InputError
+from greenroom.errors import InputError, OutsideFault
 from greenroom.integrations import tau_bench
 from greenroom.integrations.tau_bench import StrategyName
 from greenroom.model_server import RunningServer, ServerSettings, running_server
@@ -326,7 +326,7 @@ def test_what_breaks_is_played_again(run: Run, playing: Callable[..., None]) -> 
         attempts.append(context.task_index)
         await stage.step(Action("think", {"thought": "Hm."}))
         if len(attempts) == 1:
-            raise OSError("the cable fell out")
+            raise OutsideFault("the cable fell out")
         await solve(context, stage)
 
     playing(stumble, needs_model=True)
@@ -360,12 +360,12 @@ def test_what_stays_broken_is_no_failure_of_the_agent(
 
     async def break_down(context: AgentContext, stage: Stage) -> None:
         await stage.step(Action("think", {"thought": "Hm."}))
-        raise OSError("no way with secret-key-123")
+        raise OutsideFault("no way with secret-key-123")
 
     playing(break_down)
     (row,) = run("--task-ids", 5, "--max-retries", 0)
     assert row["reward"] == 0.0
-    assert row["info"]["error"] == "OSError: no way with [PROVIDER_API_KEY]"
+    assert row["info"]["error"] == "OutsideFault: no way with [PROVIDER_API_KEY]"
     assert len(row["traj"]) == 4
     (episode,) = read_tau_bench(result_file(tmp_path))
     assert (episode.outcome, episode.reward) == ("infrastructure_error", None)

@@ -12,6 +12,7 @@ from greenroom.agents import DomainView, Stage
 from greenroom.domains.tasks import RESPOND, Action
 from greenroom.errors import EpisodeOver
 from greenroom.trajectories import SpokenStep
+from greenroom.trials import outside_fault
 
 
 class UpstreamEnv(Protocol):
@@ -88,4 +89,5 @@ class UpstreamStage(Stage):
 
     async def _in_thread(self, function: Callable[[Any], Any], argument: Any) -> Any:
         # Each stage has a limiter of its own, so that no episode waits for another's user.
-        return await anyio.to_thread.run_sync(function, argument, limiter=self._turn)
+        with outside_fault("Tau Bench's environment"):
+            return await anyio.to_thread.run_sync(function, argument, limiter=self._turn)

@@ -126,7 +126,8 @@ class WorkflowClient:
                     self._wire, self._settled = other, True
                     yield response
                     return
-        raise self._connection.error_of(status, content)
+        is_model = isinstance(self._wire, OpenAIWire)
+        raise self._connection.error_of(status, content, of_model=is_model)
 
     def _posted(
         self, wire: Wire, call: Call, streamed: bool

@@ -16,7 +16,7 @@ from greenroom.models.faults import OVERLOADED, excerpt
 from greenroom.models.retries import RetryPolicy
 from greenroom.util.hosts import TOKEN_VARIABLE, is_loopback
 from greenroom.util.json_values import as_dict, as_list, decoded, encoded
-from greenroom.workflows.calls import CallError, WorkflowUnavailable
+from greenroom.workflows.calls import SERVER_ERROR, CallError, WorkflowUnavailable
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
@@ -85,14 +85,18 @@ class Connection:
             session, self._session = self._session, None
             await session.close()
 
-    def error_of(self, status: int, content: bytes) -> CallError:
-        """The error for an answer with an error status."""
+    def error_of(self, status: int, content: bytes, *, of_model: bool = False) -> CallError:
+        """The error for an answer with an error status.
+
+        `of_model`: behind the address is a model, so a failure is its server's.
+        """
         text, kind = complaint(content)
         reason = excerpt(text, self._token)
         if status in (401, 403):
             return CallError(self._about_the_token(status), status=status, kind=kind)
         text = f"{self.address} answered {status}" + (f": {reason}" if reason else ".")
-        failure = WorkflowUnavailable if status in _UNAVAILABLE else CallError
+        down = status in _UNAVAILABLE or (of_model and status >= SERVER_ERROR)
+        failure = WorkflowUnavailable if down else CallError
         return failure(text, status=status, kind=kind)
 
     def _about_the_token(self, status: int) -> str:
