@@ -55,7 +55,8 @@ def test_killed_twelve_times(store: Store, tmp_path: Path) -> None:
 
 def _wait_for_work(log: Path, process: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + 60
-    while not log.exists() and time.monotonic() < deadline:
+    # The file may be there before its first whole line is.
+    while not (log.exists() and "\n" in log.read_text()) and time.monotonic() < deadline:
         assert process.poll() is None, "there was nothing left to call"
         time.sleep(0.005)
 

@@ -76,7 +76,7 @@ def test_the_command_takes_its_token_from_the_environment() -> None:
         allowed = send(server, "/v1/models", headers={"Authorization": "Bearer sesame"})
         assert allowed.json["data"][0]["id"] == "oracle"
         out, err = stopped(process, signal.SIGINT)
-        assert "OPENAI_API_KEY=$GREENROOM_TOKEN greenroom run" in out
+        assert "GREENROOM_API_KEY=$GREENROOM_TOKEN greenroom run" in out
         assert "sesame" not in line + out + err
 
 

@@ -82,7 +82,7 @@ def model_server(
 
     def announce(server: RunningServer) -> None:
         typer.echo(f"Serving {title}, at {server.api_base}")
-        key = f"OPENAI_API_KEY=${TOKEN_VARIABLE} " if settings.token else ""
+        key = f"GREENROOM_API_KEY=${TOKEN_VARIABLE} " if settings.token else ""
         typer.echo(
             f"Models: oracle, synthetic-0.8, user, judge. Try it:\n  {key}greenroom run "
             f"--agent-strategy tool-calling --model oracle --api-base {server.api_base}\n"
