@@ -84,7 +84,7 @@ async def test_a_password_in_an_address_is_not_shown(stub: StubServer) -> None:
 
 def test_a_gateway_in_the_environment_is_not_passed_by(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://gateway.example/v1")
-    with pytest.raises(GreenroomError, match="give --api-base http://gateway.example/v1"):
+    with pytest.raises(GreenroomError, match="Give that server by --api-base"):
         endpoint_of(ModelSettings(model="gpt-4o"))
     named = endpoint_of(ModelSettings(model="gpt-4o", api_base="http://gateway.example/v1"))
     assert named.name == "http://gateway.example/v1"
