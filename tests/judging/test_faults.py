@@ -8,7 +8,13 @@ import pytest
 
 from greenroom.errors import InputError
 from greenroom.judging import judge_episode
-from greenroom.judging.answers import Assignment, Kind, Unusable, parse_answer, response_format
+from greenroom.judging.answers import (
+    Assignment,
+    KindAnswer,
+    Unusable,
+    parse_answer,
+    response_format,
+)
 from greenroom.models import (
     BudgetExhausted,
     Completion,
@@ -98,7 +104,7 @@ def test_the_judge_sees_the_task_the_conversation_and_the_diagnosis() -> None:
         "###STOP###",
         "orders[#W1].status: expected 'cancelled', got 'pending'",
         "Output '54.20': never said",
-        "Kind: wrong arguments",
+        "KindAnswer: wrong arguments",
     ):
         assert evidence in text, evidence
     assert model.requests[0].response_format == response_format(Assignment)
@@ -259,4 +265,4 @@ def test_anything_else_is_unusable(text: str) -> None:
 
 def test_kinds_may_be_written_in_words() -> None:
     text = '{"description": "d", "kind": "Called wrong tool"}'
-    assert parse_answer(text, Kind).kind == "called_wrong_tool"
+    assert parse_answer(text, KindAnswer).kind == "called_wrong_tool"

@@ -36,7 +36,7 @@ _PUBLISHED: dict[str, tuple[tuple[str, str, tuple[float, ...]], ...]] = {
 
 
 def published_rows(run: RunRecord) -> list[PublishedRow]:
-    """The published rows that a run may be held against, the best first.
+    """The published rows that a run may be compared with, the best first.
 
     There are none unless it plays every task of Tau Bench's official test split: figures over
     other tasks are no more comparable than those of another benchmark. Nor are there any for an
