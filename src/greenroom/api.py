@@ -249,7 +249,8 @@ async def evaluate_async(
     from greenroom.workflows.declare import as_workflow
 
     opened = store or open_store()
-    chosen: Sequence[Any] = evaluators if isinstance(evaluators, (list, tuple)) else [evaluators]
+    several = isinstance(evaluators, (list, tuple))
+    chosen = cast("Sequence[Any]", evaluators) if several else [evaluators]
     given = workflow if isinstance(workflow, str) else as_workflow(workflow)
     target = None if isinstance(given, str) else LocalTarget(given)
     label = given if isinstance(given, str) else place_of(given.handler, given) or given.name

@@ -104,7 +104,7 @@ def test_the_judge_sees_the_task_the_conversation_and_the_diagnosis() -> None:
         "###STOP###",
         "orders[#W1].status: expected 'cancelled', got 'pending'",
         "Output '54.20': never said",
-        "KindAnswer: wrong arguments",
+        "Kind: wrong arguments",
     ):
         assert evidence in text, evidence
     assert model.requests[0].response_format == response_format(Assignment)
