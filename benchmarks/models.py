@@ -66,7 +66,7 @@ def many_at_once() -> Iterator[Measure]:
 def model_calls() -> Iterator[Measure]:
     """How many calls one process makes, and what each costs it."""
     with _pack() as (data, where), _server(data, 0.05) as api_base:
-        rounds = [_play(data, api_base, trials=6, concurrency=200) for _ in range(ROUNDS)]
+        rounds = [_play(data, api_base, trials=6, concurrency=200) for _ in range(2 * ROUNDS)]
     rate = max(played.calls / played.seconds for played in rounds)
     cost = min(played.cpu / played.calls for played in rounds) * 1e3
     name = f"Model calls of one process, 200 episodes at once, 50 ms, {where}"

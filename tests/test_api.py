@@ -145,7 +145,7 @@ def test_a_run_is_compared_saved_and_held_to_gates(store: Store, tmp_path: Path)
     after = greenroom.run("retail", agent="oracle", tasks=range(12), store=store)
     compared = after.compare(before)
     assert compared.regressed == []
-    assert before.compare(after).regressed == [before.name]
+    assert before.compare(after.name).regressed == [before.name]
     after.assert_gate("pass^1>=0.9")
     with pytest.raises(AssertionError, match=r"FAILED.*pass\^1"):
         before.assert_gate("pass^1>=0.9")
@@ -164,7 +164,7 @@ def test_an_evaluation_of_plain_callables(store: Store, tmp_path: Path) -> None:
     assert figures["short.mean"].value == pytest.approx(2 / 3)
     assert [result.outputs for result in found.results()] == ["HI", "BYE", "NO"]
     assert "<title>" in found.save(tmp_path / "report.html").read_text()
-    other = greenroom.evaluate(shout, ROWS, [exact_match], store=store, name="again")
+    other = greenroom.evaluate(shout, ROWS, exact_match, store=store, name="again")
     assert other.compare(found).regressed == []
 
 

@@ -83,9 +83,10 @@ class Result:
         if failed:
             raise AssertionError("\n".join([*map(str, failed), *self._evidence()]))
 
-    def compare(self, other: Result) -> ComparisonReport:
-        """This compared with an earlier one, task by task or row by row."""
-        jobs: Any = [other.job, self.job]
+    def compare(self, other: Result | str) -> ComparisonReport:
+        """This compared with an earlier one, or its name, task by task or row by row."""
+        kept: Any = self.store.runs if isinstance(self.job, RunRecord) else self.store.evaluations
+        jobs: Any = [kept.find(other) if isinstance(other, str) else other.job, self.job]
         return compare_stored(self.store, jobs)
 
     def to_frame(self) -> Any:
@@ -226,7 +227,7 @@ async def run_async(
 async def evaluate_async(
     workflow: Any,
     rows: str | Path | Iterable[Mapping[str, Any]],
-    evaluators: Sequence[Any],
+    evaluators: Any,
     *,
     store: Store | None = None,
     name: str | None = None,
@@ -237,9 +238,9 @@ async def evaluate_async(
 
     `workflow` is an address, app.py:name, a declared workflow or a plain function (one of
     `messages` chats). `rows` are a test set's name, a file, or a list of mappings. `evaluators`
-    are names, specifications, kinds such as `exact_match`, or plain functions. `options` are those
-    of EvaluationConfig: repeats, max_concurrency and so on. `evaluate` is the same without `await`;
-    it works in a notebook, too.
+    are names, specifications, kinds such as `exact_match` or plain functions, one or a list of
+    them. `options` are those of EvaluationConfig: repeats, max_concurrency and so on. `evaluate` is
+    the same without `await`; it works in a notebook, too.
     """
     from greenroom.evaluation import check_evaluation_config, run_evaluation, start_evaluation
     from greenroom.evaluation.evaluators.registry import name_of_evaluator
@@ -248,6 +249,8 @@ async def evaluate_async(
     from greenroom.workflows.declare import as_workflow
 
     opened = store or open_store()
+    several = isinstance(evaluators, (list, tuple))
+    chosen = cast("Sequence[Any]", evaluators) if several else [evaluators]
     given = workflow if isinstance(workflow, str) else as_workflow(workflow)
     target = None if isinstance(given, str) else LocalTarget(given)
     label = given if isinstance(given, str) else place_of(given.handler, given) or given.name
@@ -265,7 +268,7 @@ async def evaluate_async(
                 dict(cast("Mapping[str, Any]", one))
                 if isinstance(one, Mapping)
                 else name_of_evaluator(one)
-                for one in evaluators
+                for one in chosen
             ],
             **options,
         }

@@ -8,7 +8,13 @@ import pytest
 
 from greenroom.errors import InputError
 from greenroom.judging import judge_episode
-from greenroom.judging.answers import Assignment, Kind, Unusable, parse_answer, response_format
+from greenroom.judging.answers import (
+    Assignment,
+    KindAnswer,
+    Unusable,
+    parse_answer,
+    response_format,
+)
 from greenroom.models import (
     BudgetExhausted,
     Completion,
@@ -259,4 +265,4 @@ def test_anything_else_is_unusable(text: str) -> None:
 
 def test_kinds_may_be_written_in_words() -> None:
     text = '{"description": "d", "kind": "Called wrong tool"}'
-    assert parse_answer(text, Kind).kind == "called_wrong_tool"
+    assert parse_answer(text, KindAnswer).kind == "called_wrong_tool"

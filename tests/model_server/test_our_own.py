@@ -14,7 +14,7 @@ import pytest
 from greenroom.agents import AgentContext, Stage, find_strategy
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment, SimulatedUser
-from greenroom.judging.answers import Assignment, Kind, parse_answer, response_format
+from greenroom.judging.answers import Assignment, KindAnswer, parse_answer, response_format
 from greenroom.model_server import ServerSettings, Stats, scripted_server
 from greenroom.models import Completion, ModelRequest
 from greenroom.users import ScriptedUser
@@ -123,9 +123,9 @@ def test_the_judge_gives_a_verdict() -> None:
             for form in (response_format(Assignment), None):
                 asked = ModelRequest(messages=[question], response_format=form)
                 assert parse_answer((await model.complete(asked)).text, Assignment)
-            for form in (response_format(Kind), None):
+            for form in (response_format(KindAnswer), None):
                 asked = ModelRequest(messages=[question], response_format=form)
-                assert parse_answer((await model.complete(asked)).text, Kind)
+                assert parse_answer((await model.complete(asked)).text, KindAnswer)
             assert stats.roles == {"judge": 4}
 
     anyio.run(judge)

@@ -1,7 +1,7 @@
 """The structured agent: the model's replies follow a JSON schema of the possible actions.
 
 For models that cannot call tools natively but whose server can make them write JSON of a given
-form. A reply that is none all the same is told to the model, never said to the user.
+form. A reply that is no such object is told to the model, never said to the user.
 """
 
 from __future__ import annotations

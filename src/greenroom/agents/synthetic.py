@@ -1,7 +1,7 @@
 """The synthetic agent: an oracle that fails on purpose at a given rate.
 
-The chance that it solves a task is known exactly, so metrics and intervals can be held against the
-truth. Each outcome is a pure function of seed, task and trial.
+The chance that it solves a task is known exactly, so metrics and intervals can be compared with
+the truth. Each outcome is a pure function of seed, task and trial.
 """
 
 from __future__ import annotations

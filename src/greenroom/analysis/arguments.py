@@ -1,4 +1,4 @@
-"""Arguments of two calls held against each other, with Tau Bench's notion of equality."""
+"""Arguments of two calls compared with each other, by Tau Bench's notion of equality."""
 
 from __future__ import annotations
 

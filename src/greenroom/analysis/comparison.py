@@ -1,6 +1,6 @@
 """Which of two runs or evaluations is better, by how much, and whether that can be told at all.
 
-How hard a task or a row is cancels out in the difference, so each is held against itself. Tasks and
+How hard a task or a row is cancels out in the difference: each is compared with itself. Tasks and
 rows are the units, as they are for intervals. Each evaluator gives a comparison of its own, and
 p-values are corrected for all of them together.
 """

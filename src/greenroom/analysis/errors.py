@@ -1,4 +1,4 @@
-"""Why episodes failed: the agent's writes and words held against the ground truth's.
+"""Why episodes failed: the agent's writes and words compared with the ground truth's.
 
 Kinds, those that weigh more first. An episode has the first that applies as its kind, and all that
 apply as its kinds.

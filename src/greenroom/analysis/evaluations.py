@@ -146,7 +146,7 @@ def measure_results(
 ) -> EvaluationFigures:
     """The figures of results; `evaluators` are names by alias.
 
-    `wasted` is what attempts used that came to nothing: it was paid for all the same.
+    `wasted` is what attempts used that came to nothing: it was paid for, too.
     """
     scores = {alias: _Scores() for alias in evaluators}
     spans: Spans = {"call": {}}
@@ -251,7 +251,7 @@ def mean_of_rows(scores: ByRow, confidence: float = CONFIDENCE) -> figures.Estim
     sums = {(len(row), sum(row)) for row in scores.values() if row}
     if len(sums) <= _MOST_KINDS:
         return average_reward(scores, figures.Resampling(confidence))
-    # With so many rows the bootstrap only works out, at great length, what a formula says.
+    # With so many rows the bootstrap gives what a formula gives, and takes much longer.
     counts = np.array([len(row) for row in scores.values() if row], dtype=np.float64)
     totals = np.array([sum(row) for row in scores.values() if row], dtype=np.float64)
     value = float(totals.sum() / counts.sum())

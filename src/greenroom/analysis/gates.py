@@ -49,7 +49,7 @@ class Gate:
 
 
 class GateResult(Immutable, frozen=True):
-    """A gate, the figure that it was held against, and whether it holds."""
+    """A gate, the figure that it was compared with, and whether it holds."""
 
     gate: str
     """As it was written."""

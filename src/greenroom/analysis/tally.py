@@ -29,7 +29,7 @@ def is_solved(episode: EpisodeLike) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The episodes of a run by task and trial, held against what was planned."""
+    """The episodes of a run by task and trial, beside what was planned."""
 
     rows: Mapping[int, Mapping[int, EpisodeLike]]
     """By task, then by trial; a planned task that was not played has an empty mapping."""
@@ -77,7 +77,7 @@ def tally(
 ) -> Tally:
     """Sort the episodes of a run by task and trial; of duplicates the first one counts.
 
-    Episodes beyond the plan were played all the same and are counted, as planned ones.
+    Episodes beyond the plan were played, so they are counted as planned ones.
     """
     rows: dict[int, dict[int, EpisodeLike]] = {index: {} for index in task_indices}
     duplicates = 0

@@ -1,4 +1,4 @@
-"""Traces recorded from Tau Bench's own environments, held against ours step by step."""
+"""Traces recorded from Tau Bench's own environments, compared with ours step by step."""
 
 from __future__ import annotations
 

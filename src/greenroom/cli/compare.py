@@ -31,7 +31,7 @@ def compare(
     names: Annotated[
         list[str],
         typer.Argument(
-            help="The baseline, then what is held against it: runs, or evaluations.",
+            help="The baseline, then what is compared with it: runs, or evaluations.",
             metavar="NAME...",
         ),
     ],
@@ -56,7 +56,7 @@ def compare(
     from greenroom.store import open_store
 
     if len(set(names)) < 2 or len(set(names)) < len(names):
-        raise InputError("Name at least two different runs: greenroom compare BASELINE RUN ...")
+        raise InputError("Name at least two different ones: greenroom compare BASELINE OTHER ...")
     store = open_store()
     jobs = find_jobs(store, names)
     from greenroom.reports.build_comparison import compare_stored

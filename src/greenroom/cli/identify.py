@@ -87,7 +87,7 @@ def identify(
 
 @contextmanager
 def _opened(target: str, env: str) -> Generator[tuple[Store, RunRecord]]:
-    """The store with a run: the one of that name, or a result file in a store for the moment."""
+    """The store with a run: the one of that name, or a result file in a temporary store."""
     from greenroom.store import open_store
 
     path = Path(target)

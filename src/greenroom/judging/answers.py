@@ -75,7 +75,7 @@ class Assignment(_Answer):
     tidy = field_validator("author", mode="before")(_tidied)
 
 
-class Kind(_Answer):
+class KindAnswer(_Answer):
     """What the agent did wrong."""
 
     kind: FaultKind
@@ -83,10 +83,10 @@ class Kind(_Answer):
     tidy = field_validator("kind", mode="before")(_tidied)
 
 
-AnswerT = TypeVar("AnswerT", Assignment, Kind)
+AnswerT = TypeVar("AnswerT", Assignment, KindAnswer)
 
 
-def response_format(answer: type[Assignment] | type[Kind]) -> dict[str, Any]:
+def response_format(answer: type[Assignment] | type[KindAnswer]) -> dict[str, Any]:
     """The schema of an answer, as providers take it; the reasons come before the verdict."""
     field, values = ("author", FaultAuthor) if answer is Assignment else ("kind", FaultKind)
     verdict = {"type": "string", "enum": list(get_args(values))}

@@ -21,7 +21,7 @@ from greenroom.judging.answers import (
     SYSTEM,
     AnswerT,
     Assignment,
-    Kind,
+    KindAnswer,
     parse_answer,
     response_format,
 )
@@ -56,7 +56,7 @@ async def judge_episode(
         assignment = await _assignment(hearing, episode, diagnosis, policy)
         verdict |= {"author": assignment.author, "author_description": assignment.description}
         if assignment.author == "agent":
-            kind = await hearing.ask(KIND, Kind)
+            kind = await hearing.ask(KIND, KindAnswer)
             verdict |= {"kind": kind.kind, "kind_description": kind.description}
     except BudgetExhausted:
         raise

@@ -33,7 +33,7 @@ _PLACEHOLDER = "arguments-go-here"
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class PlannedCall:
     """A tool call of the assistant."""
 
     id: str
@@ -46,7 +46,7 @@ class Reply:
     """The assistant's answer: text or a tool call."""
 
     content: str | None = None
-    call: ToolCall | None = None
+    call: PlannedCall | None = None
     cut: bool = False
     """The answer was cut at its token limit."""
 
@@ -71,7 +71,7 @@ class Reply:
         most = request.max_tokens
         if most is None or self.tokens <= most:
             return self if content == self.content else Reply(content, self.call)
-        call = self.call and ToolCall(
+        call = self.call and PlannedCall(
             self.call.id, self.call.name, self.call.arguments[: most * 4 - len(self.call.name)]
         )
         return Reply(content and content[: most * 4], call, cut=True)
@@ -150,7 +150,7 @@ def write_action(
         arguments = arguments[:-1]
     if protocol == "tools":
         number = sum(message["role"] == "assistant" for message in request.messages) + 1
-        return Reply(call=ToolCall(f"call_{number}", name, arguments))
+        return Reply(call=PlannedCall(f"call_{number}", name, arguments))
     if protocol == "structured":
         return Reply(_structured(action.name, name, arguments, request.schema or {}))
     written = f'{{"name": {orjson.dumps(name).decode()}, "arguments": {arguments}}}'

@@ -12,7 +12,7 @@ from greenroom.models.faults import Fault, Tokens, excerpt
 from greenroom.models.limits import AdaptiveLimit
 from greenroom.models.prices import Prices
 from greenroom.models.purses import Budget, Ledger
-from greenroom.models.retries import RetryPolicy, Tally, answered
+from greenroom.models.retries import RetryPolicy, RetryTally, answered
 from greenroom.models.transports import Transport, TransportName, open_transport
 from greenroom.models.types import Completion, Model, ModelRequest, ModelSettings, Purse
 
@@ -95,7 +95,7 @@ class ModelClient:
             self._cache_hits += 1
             ledger.add(purse, kept)
             return kept
-        started, tally = perf_counter(), Tally()
+        started, tally = perf_counter(), RetryTally()
         try:
             completion = await answered(
                 partial(self._attempt, request, tally),
@@ -133,13 +133,13 @@ class ModelClient:
             await self._cache.put(key, self.settings.model, completion)
         return completion
 
-    def _wasted_cost(self, tally: Tally) -> float | None:
+    def _wasted_cost(self, tally: RetryTally) -> float | None:
         """What attempts without a usable answer cost: nothing, as long as they used no tokens."""
         if tally.wasted.total:
             return self._price.cost(tally.wasted) if self._price else None
         return 0.0
 
-    async def _attempt(self, request: ModelRequest, tally: Tally) -> Completion:
+    async def _attempt(self, request: ModelRequest, tally: RetryTally) -> Completion:
         if self._limit is None:
             return await self._send(request, tally)
         async with self._limit:
@@ -152,7 +152,7 @@ class ModelClient:
             self._limit.succeeded()
             return completion
 
-    async def _send(self, request: ModelRequest, tally: Tally) -> Completion:
+    async def _send(self, request: ModelRequest, tally: RetryTally) -> Completion:
         # Only now, with a place: while this call waited, others may have spent what was left.
         if self._budget:
             self._budget.check()
@@ -171,7 +171,7 @@ class ModelClient:
         # Raised here, and not where it was caught, so that no secret can hide in a context.
         raise fault
 
-    def _spent(self, tokens: Tokens, cost: float | None, tally: Tally) -> None:
+    def _spent(self, tokens: Tokens, cost: float | None, tally: RetryTally) -> None:
         self._calls += 1
         self._retries += tally.retries
         if self._budget:

@@ -42,7 +42,7 @@ class RetryPolicy:
 
 
 @dataclass(slots=True)
-class Tally:
+class RetryTally:
     """What a question took so far; the caller holds it and counts it even without an answer."""
 
     attempts: int = 0
@@ -56,7 +56,7 @@ class Tally:
 
 
 async def answered(
-    attempt: Callable[[], Awaitable[Completion]], policy: RetryPolicy, tally: Tally, name: str
+    attempt: Callable[[], Awaitable[Completion]], policy: RetryPolicy, tally: RetryTally, name: str
 ) -> Completion:
     """The first usable answer; ModelUnavailable where there is none after all retries.
 

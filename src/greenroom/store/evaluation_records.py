@@ -30,7 +30,7 @@ class TestSetVersion(Record):
     """From 1."""
     created_at: datetime
     note: str = ""
-    """What changed, in the words of whoever changed it."""
+    """What changed, as its author put it."""
     columns: list[ColumnRecord]
     """In the order in which they first appear."""
     row_count: int
@@ -50,7 +50,7 @@ class ScoreRecord(Record):
     compared: Any = None
     """What was looked at: the text of the last assistant message, say."""
     against: Any = None
-    """What it was held against."""
+    """What it was compared with."""
     reason: str = ""
     broken: bool = False
     """There is no score because the evaluator itself did not work."""

@@ -28,6 +28,7 @@ from greenroom.store import (
 )
 from greenroom.store.leases import RENEWAL_SECONDS
 from greenroom.trials.writer import GroupWriter
+from greenroom.util.garbage import rare_collections
 
 _FIRST_WAIT_SECONDS = 0.2
 _LONGEST_WAIT_SECONDS = 10.0
@@ -116,7 +117,8 @@ async def run_job(
             background.start_soon(_keep_lease, work, owner)
             async with open_plan(used) as plan:
                 on_plan(plan)
-                await _run_cells(work, plan, finished)
+                with rare_collections():
+                    await _run_cells(work, plan, finished)
             background.cancel_scope.cancel()
     except BaseExceptionGroup as group:
         told = _first(group, BudgetExhausted) or _first(group, InputError)

@@ -25,7 +25,7 @@ from greenroom.domains.retail.generator import (
     scenarios,
 )
 from greenroom.domains.retail.generator.content import CATALOGUE, OPTION_PHRASES, TEXTS
-from greenroom.domains.retail.generator.scenarios import KINDS, Kind
+from greenroom.domains.retail.generator.scenarios import KINDS, TaskKind
 from greenroom.domains.retail.generator.shop import make_shop
 from greenroom.domains.retail.generator.visit import Visit
 from greenroom.domains.retail.generator.wishes import cancel_order
@@ -276,7 +276,9 @@ def test_a_pack_needs_a_sensible_number_of_tasks(tasks: int):
 
 
 def test_a_shop_that_runs_out_of_tasks_says_so(monkeypatch: pytest.MonkeyPatch, domain: Domain):
-    monkeypatch.setattr(scenarios, "KINDS", (Kind("cancel", ((1, (cancel_order,)),), "one wish"),))
+    monkeypatch.setattr(
+        scenarios, "KINDS", (TaskKind("cancel", ((1, (cancel_order,)),), "one wish"),)
+    )
     with pytest.raises(InputError, match=r"Seed 1 yields \d+ different tasks, not 90"):
         scenarios.draw_tasks(1, make_shop(1, 4), domain, 90)
 

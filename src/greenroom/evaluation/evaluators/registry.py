@@ -46,7 +46,7 @@ class Evaluator:
     async def evaluate(self, case: Case) -> Score:
         """The score of a case.
 
-        What a person has to mend and a spent budget are raised. Whatever else goes wrong is a score
+        Bad input and a spent budget are raised. Whatever else goes wrong is a score
         of None that says so.
         """
         try:
@@ -74,7 +74,8 @@ def evaluator_names() -> list[str]:
 
 def name_of_evaluator(evaluator: Any) -> str:
     """The name of an evaluator that is given as an object: an EvaluatorKind or a function."""
-    if isinstance(evaluator, EvaluatorKind) and evaluator.name in evaluator_names():
+    ships = isinstance(evaluator, EvaluatorKind) and evaluator.name in evaluator_names()
+    if ships and load_kind(evaluator.name) is evaluator:
         return evaluator.name
     return _REGISTRY.name_of(evaluator)
 
@@ -92,8 +93,8 @@ def make_evaluator(
 ) -> Evaluator:
     """An evaluator from what a person wrote, or from what was kept; its settings are checked.
 
-    `models` opens the models that evaluators ask, and whoever passes it closes them; without it
-    each opens its own.
+    `models` opens the models that evaluators ask; its owner closes them. Without it each opens its
+    own.
     """
     spec = parse_spec(given)
     kind = load_kind(spec.name)

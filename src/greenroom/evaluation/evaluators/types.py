@@ -97,7 +97,7 @@ class Missed(Exception):
 
 
 OpenModel = Callable[[ModelSettings], ModelClient | Model]
-"""What gives an evaluator the model it asks; whoever made the model closes it."""
+"""What gives an evaluator the model it asks. Its owner closes the model."""
 
 
 @dataclass(frozen=True)

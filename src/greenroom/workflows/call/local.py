@@ -82,7 +82,7 @@ class LocalTarget:
         source = self._bound(call)()
         if self.workflow.kind == "generator":
             source = _from_thread(source, self._threads)
-        # The generator runs in the context of whoever asks for the next piece, so the usage is set
+        # The generator runs in the context of the caller of the next piece, so the usage is set
         # for each piece.
         async with aclosing(source) as pieces:
             while True:

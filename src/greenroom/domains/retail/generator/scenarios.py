@@ -19,7 +19,7 @@ from greenroom.errors import InputError
 
 
 @dataclass(frozen=True)
-class Kind:
+class TaskKind:
     """A sort of task: pools of builders, from each of which so many different wishes are drawn."""
 
     name: str
@@ -27,12 +27,12 @@ class Kind:
     tag: str
 
 
-def _one(name: str, builder: Builder) -> Kind:
-    return Kind(name, ((1, (builder,)),), "one wish")
+def _one(name: str, builder: Builder) -> TaskKind:
+    return TaskKind(name, ((1, (builder,)),), "one wish")
 
 
-def _fallback(name: str, builder: Builder) -> Kind:
-    return Kind(name, ((1, (builder,)),), "fallback")
+def _fallback(name: str, builder: Builder) -> TaskKind:
+    return TaskKind(name, ((1, (builder,)),), "fallback")
 
 
 _SIMPLE: Final[tuple[Builder, ...]] = (
@@ -55,7 +55,7 @@ _LASTING_ANSWERS: Final[tuple[Builder, ...]] = (
 )
 _ALL_ANSWERS: Final = (*_LASTING_ANSWERS, questions.ask_balance, questions.ask_pending_total)
 
-KINDS: Final[tuple[Kind, ...]] = (
+KINDS: Final[tuple[TaskKind, ...]] = (
     _one("cancel", wishes.cancel_order),
     _one("cancel-refund", wishes.cancel_and_ask_refund),
     _one("cancel-balance", wishes.cancel_onto_gift_card),
@@ -86,11 +86,11 @@ KINDS: Final[tuple[Kind, ...]] = (
     _fallback("budget", fallbacks.exchange_within_budget),
     _fallback("whichever", fallbacks.whichever_is_pending),
     _fallback("handover", fallbacks.then_a_person),
-    Kind("questions", ((2, _ALL_ANSWERS),), "questions"),
-    Kind("question-and-wish", ((1, _LASTING_ANSWERS), (1, _SIMPLE)), "several wishes"),
-    Kind("two-wishes", ((2, _SIMPLE),), "several wishes"),
-    Kind("two-wishes-move", ((1, _SIMPLE), (1, (questions.move_house,))), "several wishes"),
-    Kind(
+    TaskKind("questions", ((2, _ALL_ANSWERS),), "questions"),
+    TaskKind("question-and-wish", ((1, _LASTING_ANSWERS), (1, _SIMPLE)), "several wishes"),
+    TaskKind("two-wishes", ((2, _SIMPLE),), "several wishes"),
+    TaskKind("two-wishes-move", ((1, _SIMPLE), (1, (questions.move_house,))), "several wishes"),
+    TaskKind(
         "three-wishes",
         ((2, _SIMPLE), (1, (*_LASTING_ANSWERS, questions.move_house))),
         "several wishes",
@@ -98,7 +98,7 @@ KINDS: Final[tuple[Kind, ...]] = (
 )
 
 
-def draw_task(rng: Random, shop: Shop, kind: Kind, number: int) -> Task | None:
+def draw_task(rng: Random, shop: Shop, kind: TaskKind, number: int) -> Task | None:
     """A task of a kind for some customer, or None if that customer cannot have it."""
     customer = rng.choice(shop.customers)
     visit = Visit(rng, shop, customer, forgetful=rng.random() < 0.3)
@@ -185,7 +185,7 @@ def draw_tasks(seed: int, shop: Shop, domain: Domain, count: int) -> list[Task]:
     return tasks
 
 
-def _from(kinds: Sequence[Kind], number: int) -> Sequence[Kind]:
+def _from(kinds: Sequence[TaskKind], number: int) -> Sequence[TaskKind]:
     # Begin with the kind whose turn it is; the others follow in case no customer fits it.
     turn = number % len(kinds)
     return [*kinds[turn:], *kinds[:turn]]
