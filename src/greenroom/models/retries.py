@@ -48,6 +48,8 @@ class Tally:
     attempts: int = 0
     wasted: Tokens = NO_TOKENS
     """Tokens of answers that could not be used."""
+    lost: int = 0
+    """Attempts that were sent, and no answer said what they cost."""
 
     @property
     def retries(self) -> int:
