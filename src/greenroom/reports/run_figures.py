@@ -92,8 +92,9 @@ def _money_figures(data: RunData) -> Iterator[Figure]:
         if cost.value is not None and solved:
             meaning = "all that was spent, by solved episodes"
             yield fig("cost_per_solved", "Cost per solved", cost.value / solved, meaning, "money")
-        purses = "; ".join(f"{purse} {count:,}" for purse, count in metrics.tokens.items() if count)
-        yield fig("tokens", "Tokens", sum(metrics.tokens.values()), purses, "count")
+        tokens = {purse: one.tokens for purse, one in usage_by_purse(usages).items() if one.tokens}
+        purses = "; ".join(f"{purse} {count:,}" for purse, count in tokens.items())
+        yield fig("tokens", "Tokens", sum(tokens.values()), purses, "count")
     if used.cached_calls:
         worth = used.cached_cost
         saved = "" if worth is None else f"; they cost {money(worth)} when bought"
