@@ -34,6 +34,8 @@ def test_what_a_workflow_reports_counts_towards_the_budget(greenroom: Greenroom)
     assert "The budget of $0.01 is spent ($0.0110)" in stopped.err
     used = used_by("few")
     assert (used.calls, used.cost) == (11, pytest.approx(11 * COST))
+    shown = " ".join(greenroom("runs", "show", "few").out.split())
+    assert "Cost $0.0110 in all" in shown, "interrupted attempts included"
     whole = greenroom("resume", "few", "--max-cost", 1)
     assert whole.status == 0
     assert "$0.06 of $1.00" in whole.err, "progress"
