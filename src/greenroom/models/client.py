@@ -200,6 +200,7 @@ class ModelClient:
 
     def _count_failure(self, failure: BaseException, tally: Tally) -> None:
         wasted = failure.tokens if isinstance(failure, Fault) else NO_TOKENS
+        tally.wasted += wasted
         if wasted.total:
             self._budget.spend(self._wasted_cost(wasted), wasted.total)
         elif self._transport.endpoint.free:
