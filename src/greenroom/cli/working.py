@@ -95,7 +95,7 @@ def _run_until_stopped(run: Callable[[], Awaitable[None]]) -> int | None:
     finally:
         if not cancelled and threading.current_thread() is threading.main_thread():
             for number, handler in before.items():
-                signal.signal(number, handler)
+                signal.signal(number, handler or signal.SIG_DFL)
     return stopped if cancelled else None
 
 

@@ -150,7 +150,8 @@ def cost_figure(
     untold: bool = False,
 ) -> Figure:
     """All that was spent, by purse; where a part is unknown, who does not tell it."""
-    purses, known_part = usage_by_purse(usages), 0.0
+    purses = usage_by_purse(usages)
+    known_part = sum(one.cost or 0.0 for usage in usages for one in usage.values())
     models = {"agent": config.get("model"), "user": config.get("user_model")}
     models["judge"] = config.get("judge_model")
     reasons = [f"the {agent} does not tell what it costs"] if untold else []
@@ -160,8 +161,6 @@ def cost_figure(
             unpriced = f"no price is known for {models.get(purse)} ({name}): give it by --prices"
             told = f"the {name} does not tell what it costs"
             reasons.append(unpriced if models.get(purse) else told)
-    for usage in usages:
-        known_part += sum(one.cost or 0.0 for one in usage.values())
     paid = {name: one.cost for name, one in purses.items() if one.cost}
     split = [f"{purse} {money(cost)}" for purse, cost in paid.items()] if len(paid) > 1 else []
     lost = sum(one.lost_calls for one in purses.values())
@@ -172,7 +171,7 @@ def cost_figure(
 
 
 def lost_words(lost: int) -> str:
-    """What is to be said of calls without an answer, where there are any."""
+    """What reports say of lost calls, if there are any."""
     return f"{plural(lost, 'call')} without an answer may be billed on top" if lost else ""
 
 
@@ -201,9 +200,7 @@ def costs_table(
         unknown, nothing = (any(row.cells[4] == word for row in rows) for word in _NO_AMOUNT)
         lost = lost_words(sum(usage.lost_calls for usage in every))
         notes = {
-            "A cost is unknown where the price of a model is, or where no call was answered.": (
-                unknown
-            ),
+            "A cost is unknown where the price of a model is, or if no answer came.": unknown,
             "Providers bill nothing for calls that they answer with an error.": nothing,
             f"{lost}.": lost,
             f"What the {agent.lower()} spends on its own models is not counted.": untold,
