@@ -43,6 +43,7 @@ def test_what_a_workflow_reports_counts_towards_the_budget(greenroom: Greenroom)
     assert "in all; $0.0010 per episode" in " ".join(whole.out.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_keeps_the_account_of_paid_calls(
     tmp_path: Path, number: signal.Signals, status: int
@@ -69,6 +70,7 @@ def test_a_signal_keeps_the_account_of_paid_calls(
     assert used.calls == counted + used.lost_calls
 
 
+@pytest.mark.slow
 def test_a_slow_local_model_holds_up_neither_report_nor_exit() -> None:
     started = time.monotonic()
     done = subprocess.run(
