@@ -31,7 +31,7 @@ def test_a_model_without_a_price_is_named() -> None:
     unpriced = Usage(calls=1, prompt_tokens=9)
     found = cost_figure([{"agent": AGENT, "user": unpriced}], CONFIG)
     assert (found.value, found.unknown) == (None, "$0.3000 or more")
-    assert found.meaning == "no price is known for small (user): give it by --prices"
+    assert found.meaning == "no price for small (user): see --prices"
     workflow = cost_figure([{"agent": unpriced}], {}, agent="workflow")
     assert (workflow.value, workflow.unknown) == (None, "unknown")
     assert workflow.meaning == "the workflow does not tell what it costs"

@@ -154,13 +154,15 @@ def cost_figure(
     known_part = sum(one.cost or 0.0 for usage in usages for one in usage.values())
     models = {"agent": config.get("model"), "user": config.get("user_model")}
     models["judge"] = config.get("judge_model")
-    reasons = [f"the {agent} does not tell what it costs"] if untold else []
+    silent = [agent] if untold else []
+    unpriced: list[str] = []
     for purse, usage in purses.items():
-        name = agent if purse == "agent" else purse
+        name, model = (agent if purse == "agent" else purse), models.get(purse)
         if usage.calls and usage.cost is None:
-            unpriced = f"no price is known for {models.get(purse)} ({name}): give it by --prices"
-            told = f"the {name} does not tell what it costs"
-            reasons.append(unpriced if models.get(purse) else told)
+            (unpriced if model else silent).append(f"{model} ({name})" if model else name)
+    reasons = [f"the {name} does not tell what it costs" for name in silent]
+    if unpriced:
+        reasons.append(f"no price for {', '.join(unpriced)}: see --prices")
     paid = {name: one.cost for name, one in purses.items() if one.cost}
     split = [f"{purse} {money(cost)}" for purse, cost in paid.items()] if len(paid) > 1 else []
     lost = sum(one.lost_calls for one in purses.values())
