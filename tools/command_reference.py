@@ -29,7 +29,8 @@ and nothing else on standard output; progress goes to standard error.
 | 1 | A check found a difference or a fault; or the error is a bug, and the message says so. |
 | 2 | Something that you can correct: a wrong name, a broken file. The message says what. |
 | 3 | The run's budget is spent; it can be resumed with a larger one. |
-| 130 | You stopped the command. |
+| 130 | You stopped the command by Ctrl-C. A run, an evaluation or a judging can be resumed. |
+| 143 | SIGTERM stopped it, in the same way. |
 
 | Variable | Meaning |
 | --- | --- |

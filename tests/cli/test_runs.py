@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from contextlib import redirect_stdout
 from pathlib import Path
 from xml.etree import ElementTree
@@ -245,16 +246,24 @@ def test_a_database_of_a_newer_version(
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("signals", "status"),
+    [([signal.SIGINT], 130), ([signal.SIGINT] * 5, 130), ([signal.SIGTERM], 143)],
+)
+def test_a_signal_ends_it_cleanly_and_says_how_to_go_on(
+    tmp_path: Path, signals: list[signal.Signals], status: int
+) -> None:
     command = [sys.executable, "-m", "tests.cli.interrupted", str(tmp_path / "ready")]
     process = subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     while not (tmp_path / "ready").exists() and process.poll() is None:
         pass
-    os.kill(process.pid, signal.SIGINT)
+    for number in signals:
+        os.kill(process.pid, number)
+        time.sleep(0.02)
     _, err = process.communicate(timeout=30)
-    assert process.returncode == 130, err
+    assert process.returncode == status, err
     assert "of 288 episodes are finished and stored. Go on with: greenroom resume long" in err
     assert "Traceback" not in err
     (run,) = open_store().runs.all()

@@ -20,7 +20,6 @@ from greenroom.judging import (
     summarise,
 )
 from greenroom.models import (
-    Budget,
     BudgetExhausted,
     Completion,
     FakeModel,
@@ -165,16 +164,11 @@ def test_a_budget_stops_a_judging_which_then_goes_on(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Paid:
-        def __init__(self, pool_budget: Budget) -> None:
-            self.budget = pool_budget
-
         async def complete(self, request: ModelRequest) -> Completion:
-            self.budget.check()
-            self.budget.spend(0.4, 10)
             message = {"role": "assistant", "content": verdict("user")}
             return Completion(message=message, prompt_tokens=10, cost=0.4)
 
-    use_pool(monkeypatch, lambda budget: MadeUpPool(lambda _: Paid(budget), budget))
+    use_pool(monkeypatch, lambda budget: MadeUpPool(lambda _: Paid(), budget))
     run = stored(store, failures(5))
     with pytest.raises(BudgetExhausted):
         judge(store, run, max_cost=1.0)

@@ -235,6 +235,21 @@ def test_whoever_gives_up_need_not_wait() -> None:
     assert anyio.run(main) < 0.4
 
 
+def test_a_question_that_nobody_waits_for_is_never_asked() -> None:
+    engine = FakeEngine(answered(), seconds=0.2)
+    model = model_of(engine)
+
+    async def main() -> None:
+        with anyio.move_on_after(0.05):
+            async with anyio.create_task_group() as asking:
+                for _ in range(5):
+                    asking.start_soon(model.send, ModelRequest(messages=HELLO))
+        await model.send(ModelRequest(messages=HELLO))
+
+    anyio.run(main)
+    assert len(engine.requests) == 2, "the one under way, and the last"
+
+
 @pytest.mark.parametrize("context", [0, 2047, 8193])
 def test_the_context_has_bounds(context: int) -> None:
     with pytest.raises(InputError, match="2048 to 8192"):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
+from collections.abc import Callable, Coroutine, Generator
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -19,13 +20,17 @@ from greenroom.models import (
     ContentFiltered,
     FakeModel,
     Ledger,
+    ModelClient,
     ModelRequest,
+    ModelSettings,
     ModelUnavailable,
     Prices,
+    RetryPolicy,
 )
 from greenroom.store.records import Usage
 from tests.models.asking import QUESTION, client_for
 from tests.models.stub_server import (
+    Reply,
     StubServer,
     answer_body,
     answers,
@@ -179,7 +184,8 @@ async def test_a_call_that_is_called_off_is_counted(stub: StubServer, prices: Pr
                 assert client.counters.in_flight == 1
                 scope.cancel()
         assert client.counters.in_flight == 0
-    assert (ledger.usage()["agent"].calls, ledger.usage()["agent"].retries) == (1, 1)
+    usage = ledger.usage()["agent"]
+    assert (usage.calls, usage.retries, usage.lost_calls) == (1, 1, 1)
 
 
 async def test_one_unknown_price_makes_the_cost_unknown(stub: StubServer, prices: Prices) -> None:
@@ -218,7 +224,13 @@ async def test_any_model_can_be_counted() -> None:
             await model.complete(QUESTION)
     assert ledger.usage() == {
         "judge": Usage(
-            calls=3, prompt_tokens=3, completion_tokens=1, cost=0.5, retries=4, cached_cost=0.0
+            calls=3,
+            prompt_tokens=3,
+            completion_tokens=1,
+            cost=0.5,
+            retries=4,
+            lost_calls=2,
+            cached_cost=0.0,
         )
     }
 
@@ -281,3 +293,131 @@ async def test_a_refused_request_is_counted(stub: StubServer) -> None:
         with pytest.raises(InputError):
             await client.for_episode("agent", ledger).complete(QUESTION)
     assert ledger.usage()["agent"].calls == 1
+
+
+# Reserving: a budget is not passed by many calls at once.
+
+
+class Asked:
+    """A model that takes its time and its tokens; counts who asks at once."""
+
+    def __init__(self, tokens: int = 1_000, cost: float | None = None) -> None:
+        self.answer = Completion(message={}, prompt_tokens=tokens, cost=cost)
+        self.calls = self.now = self.most = 0
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        self.calls += 1
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await anyio.sleep(0.001)
+        self.now -= 1
+        return self.answer
+
+
+async def fifty_times(ask: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    async with anyio.create_task_group() as tasks:
+        for _ in range(50):
+            tasks.start_soon(ask)
+
+
+async def spent_by_many(budget: Budget, model: Asked) -> str:
+    """Ask fifty at a time until the budget ends it: what is said."""
+
+    async def ask() -> None:
+        counted = Ledger(budget).model("agent", model)
+        while True:
+            await counted.complete(QUESTION)
+
+    with pytest.raises(BaseExceptionGroup) as raised:
+        await fifty_times(ask)
+    said = {str(error) for error in raised.value.exceptions}
+    assert len(said) == 1
+    return said.pop()
+
+
+async def test_many_at_once_pass_a_budget_of_tokens_by_one_call_at_most() -> None:
+    budget, model = Budget(max_tokens=100_500), Asked()
+    said = await spent_by_many(budget, model)
+    assert budget.tokens == model.calls * 1_000 == 101_000
+    assert said == "The budget of 100,500 tokens is spent (101,000)."
+    assert model.most == 50
+
+
+async def test_many_at_once_pass_a_budget_of_money_by_one_call_at_most() -> None:
+    budget, model = Budget(max_cost=0.0095), Asked(cost=0.001)
+    said = await spent_by_many(budget, model)
+    assert (model.calls, budget.cost) == (10, pytest.approx(0.01))
+    assert said == "The budget of $0.01 is spent ($0.0100)."
+
+
+async def test_a_client_reserves_what_a_question_may_take(stub: StubServer) -> None:
+    stub.replies = [answers(usage={"prompt_tokens": 900, "completion_tokens": 100})]
+    budget = Budget(max_tokens=20_500)
+    async with client_for(stub, budget=budget) as client:
+
+        async def ask() -> None:
+            model = client.for_episode("agent", Ledger())
+            while True:
+                await model.complete(QUESTION)
+
+        with pytest.raises(BaseExceptionGroup):
+            await fifty_times(ask)
+    assert budget.tokens == len(stub.asked) * 1_000 == 21_000
+
+
+async def test_a_spent_budget_waits_for_the_calls_that_are_paid() -> None:
+    budget, ledger = Budget(max_cost=1.0, cost=0.5), Ledger()
+    slow = anyio.Event()
+
+    class Slow:
+        async def complete(self, request: ModelRequest) -> Completion:
+            await slow.wait()
+            return Completion(message={}, cost=0.7)
+
+    async def stops() -> None:
+        with pytest.raises(BudgetExhausted, match=r"\$1.2000"):
+            await ledger.model("agent", FakeModel(["never asked"])).complete(QUESTION)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(Ledger(budget).model("agent", Slow()).complete, QUESTION)
+        await anyio.wait_all_tasks_blocked()
+        ledger = Ledger(budget)
+        tasks.start_soon(stops)
+        await anyio.wait_all_tasks_blocked()
+        slow.set()
+    assert ledger.usage() == {}
+
+
+async def test_a_model_that_asks_another_does_not_wait_for_itself(stub: StubServer) -> None:
+    stub.replies = [answers()]
+    budget = Budget(max_tokens=150)
+    async with client_for(stub, budget=budget) as client:
+        inner = client.for_episode("agent", Ledger())
+        with anyio.fail_after(5):
+            assert (await Ledger(budget).model("agent", inner).complete(QUESTION)).text
+
+
+@pytest.mark.parametrize(
+    ("reply", "lost"),
+    [(fails(500), 0), (fails(429), 0), (json_reply({"choices": []}), 4)],
+)
+async def test_a_failed_call_is_lost_only_if_it_may_be_billed(
+    stub: StubServer, reply: Reply, lost: int
+) -> None:
+    stub.replies = [reply]
+    ledger = Ledger()
+    async with client_for(stub) as client:
+        with pytest.raises(ModelUnavailable):
+            await client.for_episode("agent", ledger).complete(QUESTION)
+    usage = ledger.usage()["agent"]
+    assert (usage.cost, usage.lost_calls, usage.retries) == (0.0, lost, 3)
+
+
+async def test_a_question_that_never_left_is_not_lost() -> None:
+    ledger = Ledger()
+    settings = ModelSettings(model="m", api_base="http://127.0.0.1:9/v1")
+    client = ModelClient(settings, retries=RetryPolicy(max_retries=0))
+    with pytest.raises(ModelUnavailable):
+        await client.for_episode("agent", ledger).complete(QUESTION)
+    await client.close()
+    assert ledger.usage()["agent"].lost_calls == 0

@@ -108,7 +108,10 @@ def root(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; every error becomes a line or two and an exit status."""
-    sys.exit(run_command(arguments))
+    status = run_command(arguments)
+    if local := sys.modules.get("greenroom.models.local"):
+        local.exit_at_once(status)
+    sys.exit(status)
 
 
 def run_command(arguments: Sequence[str] | None = None) -> int:

@@ -174,7 +174,9 @@ def _print(
     if len(judgements) > examples:
         out.print(f"... and {len(judgements) - examples} more: --examples or --json shows them")
     usage = summary.usage
-    cost = f", {usage.cost:.4f} US dollars" if usage.cost is not None else ""
+    cost = ", cost unknown: give the judge's price by --prices"
+    if usage.cost is not None:
+        cost = f", {usage.cost:.4f} US dollars"
     tokens = usage.prompt_tokens + usage.completion_tokens
     out.print(f"Judging took {usage.calls} calls, {tokens} tokens{cost}.")
 

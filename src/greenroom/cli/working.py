@@ -1,7 +1,13 @@
-"""Working through a job at the command line: progress, Ctrl-C, budgets, reports, how to go on."""
+"""Working through a job at the command line: progress, signals, budgets, reports, how to go on."""
 
 from __future__ import annotations
 
+import asyncio
+import atexit
+import os
+import signal
+import threading
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +25,10 @@ if TYPE_CHECKING:
 RecordT = TypeVar("RecordT", bound="CellRecord")
 
 OUT_OF_BUDGET = 3
-INTERRUPTED = 130
+STOPPED = 128
+"""The exit status after a signal is this and the signal's number: 130 for Ctrl-C."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_ONE_MOMENT = 1.0
 
 
 def work(
@@ -40,8 +49,6 @@ def work(
     `noun` names the cells. `resume` is the command that goes on, if it is not that of the job's
     kind.
     """
-    import anyio
-
     from greenroom.models import BudgetExhausted
     from greenroom.trials import watch_job
 
@@ -49,14 +56,72 @@ def work(
     left = job.planned - len(jobs.finished(job.id))
     try:
         with watch_job(job.name, left, figure, value, before=before, shown=shown) as watcher:
-            anyio.run(partial(run, on_plan=watcher.on_plan, on_result=watcher.on_result))
+            watched = partial(run, on_plan=watcher.on_plan, on_result=watcher.on_result)
+            stopped = _run_until_stopped(watched)
     except KeyboardInterrupt:
-        _say_how_to_go_on(jobs, job, "Stopped", noun, resume)
-        raise typer.Exit(INTERRUPTED) from None
+        stopped = signal.SIGINT
     except BudgetExhausted as spent:
         resume += " --max-cost ... (or --max-tokens-total ...)"
         _say_how_to_go_on(jobs, job, str(spent).rstrip("."), noun, resume)
         raise typer.Exit(OUT_OF_BUDGET) from None
+    if stopped is not None:
+        _say_how_to_go_on(jobs, job, "Stopped", noun, resume)
+        raise typer.Exit(STOPPED + stopped)
+
+
+def _run_until_stopped(run: Callable[[], Awaitable[None]]) -> int | None:
+    """Run until the end, or until SIGINT or SIGTERM cancels it: return the signal's number."""
+    import anyio
+
+    stopped: int | None = None
+
+    async def main() -> bool:
+        loop = asyncio.get_running_loop()
+        with anyio.CancelScope() as scope:
+
+            def stop(number: int) -> None:
+                nonlocal stopped
+                stopped = number
+                loop.call_soon_threadsafe(scope.cancel)
+
+            _handle_signals(stop)
+            await run()
+        return scope.cancelled_caught
+
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    cancelled = False
+    try:
+        cancelled = anyio.run(main)
+    finally:
+        if not cancelled and threading.current_thread() is threading.main_thread():
+            for number, handler in before.items():
+                signal.signal(number, handler or signal.SIG_DFL)
+    return stopped if cancelled else None
+
+
+def _handle_signals(stop: Callable[[int], None]) -> None:
+    """Call `stop` at the first signal. Signals in the same moment count as one with it.
+
+    A later one ends the process at once.
+    """
+    first: float | None = None
+
+    def handle(number: int, _: object) -> None:
+        nonlocal first
+        if first is None:
+            first = time.monotonic()
+            # Signals that come late must not break the end of the process.
+            for one in _SIGNALS:
+                atexit.register(signal.signal, one, signal.SIG_IGN)
+            stop(number)
+        elif time.monotonic() - first > _ONE_MOMENT:
+            os.write(2, b"\nStopped at once: what was under way is lost.\n")
+            os._exit(STOPPED + number)
+
+    if threading.current_thread() is threading.main_thread():
+        for number in _SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, handle)
 
 
 def _say_how_to_go_on(

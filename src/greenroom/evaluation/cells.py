@@ -16,7 +16,7 @@ from greenroom.evaluation.context import EvaluationContext
 from greenroom.evaluation.evaluators import Case
 from greenroom.evaluation.row_calls import RowCall
 from greenroom.evaluation.simulated import Talk
-from greenroom.models import Budget, BudgetExhausted, Completion, Ledger
+from greenroom.models import BudgetExhausted, Completion, Ledger
 from greenroom.store import CellKey, ResultRecord, ScoreRecord, outcome_of, total_cost
 from greenroom.trials import Attempted, cell_seed
 from greenroom.workflows.call.chat_session import new_session
@@ -52,15 +52,12 @@ async def attempt_cell(
     """
     started_at = datetime.now(UTC)
     call = context.rows.call(cell.row, cell.position)
-    assert context.pool is not None
-    meter = _Meter(ledger, context.pool.budget)
+    meter = _Meter(ledger)
     try:
         said = await _called(context, cell, call, meter)
     except (InputError, BudgetExhausted):
         raise
     except Exception as error:
-        if isinstance(error, CallError):
-            ledger.add_failure("agent", 0, cost=None)
         outcome = outcome_of(None, error)
         crashed = outcome == "crashed"
         record = ResultRecord(
@@ -100,19 +97,7 @@ class _Meter:
     """Counts what the workflow takes."""
 
     ledger: Ledger
-    budget: Budget
     seconds: float = 0.0
-
-    def add(self, answer: Answer) -> None:
-        prompt, completion = answer.prompt_tokens or 0, answer.completion_tokens or 0
-        self.seconds += answer.seconds
-        self.budget.spend(answer.cost, prompt + completion)
-        self.ledger.add(
-            "agent",
-            Completion(
-                message={}, prompt_tokens=prompt, completion_tokens=completion, cost=answer.cost
-            ),
-        )
 
 
 @dataclass(frozen=True)
@@ -145,20 +130,28 @@ async def _called(context: EvaluationContext, cell: RowCell, call: RowCall, mete
 
 async def _answer(context: EvaluationContext, meter: _Meter, call: Call) -> Answer:
     """One answer of the workflow, which is counted at once: the next one may never come."""
-    meter.budget.check()
     # A client keeps its own time, and does not count its waits for a busy server.
     near = context.target.profile.interface == "local"
     seconds = context.config.timeout if near else math.inf
     try:
-        with anyio.fail_after(seconds):
-            answer = await context.target.call(call)
+        async with meter.ledger.call("agent") as count:
+            with anyio.fail_after(seconds):
+                answer = await context.target.call(call)
+            count(
+                Completion(
+                    message={},
+                    prompt_tokens=answer.prompt_tokens or 0,
+                    completion_tokens=answer.completion_tokens or 0,
+                    cost=answer.cost,
+                )
+            )
     except TimeoutError as error:
         raise WorkflowUnavailable(f"It did not answer within {seconds:g} seconds.") from error
     except CallError as error:
         if error.status in _FORBIDDEN:
             raise InputError(str(error)) from error
         raise
-    meter.add(answer)
+    meter.seconds += answer.seconds
     return answer
 
 

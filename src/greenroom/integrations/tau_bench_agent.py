@@ -98,7 +98,8 @@ class UpstreamAgent:
     ) -> Any:
         # As in our own runs, the episode starts again if something other than the agent broke.
         config = self._context.config
-        number, ledger = 1, Ledger()
+        pool = self._context.pool
+        number, ledger = 1, Ledger(pool.budget if pool else None)
         while True:
             stage = UpstreamStage(
                 env,

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter
 
+import anyio
+
 from greenroom.errors import GreenroomError
 from greenroom.models.cache import AnswerCache, answer_key
-from greenroom.models.faults import Fault, Tokens, excerpt
+from greenroom.models.faults import NO_TOKENS, Fault, Tokens, excerpt
 from greenroom.models.limits import AdaptiveLimit
 from greenroom.models.prices import Prices
 from greenroom.models.purses import Budget, Ledger
 from greenroom.models.retries import RetryPolicy, RetryTally, answered
 from greenroom.models.transports import Transport, TransportName, open_transport
 from greenroom.models.types import Completion, Model, ModelRequest, ModelSettings, Purse
+from greenroom.util.json_values import encoded
 
 _SEEDS = 2**31
 """Some providers take no more than 31 bits."""
+_TOKENS_PER_BYTE, _LONGEST_ANSWER = 0.35, 1_000
+"""What a question may take, until answers show that it takes more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,8 @@ class ModelClient:
     """A model that many episodes ask at once.
 
     Limit, cache, prices and budget may be shared with other clients; the client closes none of
-    them. The budget is checked when a question is about to leave: answers from the cache are free.
+    them. A question that is about to leave reserves what it may take of the budget: answers from
+    the cache are free.
     """
 
     def __init__(
@@ -59,12 +66,13 @@ class ModelClient:
         self._limit = limit
         self._cache = cache
         self._price = (prices or Prices()).price(settings)
-        self._budget = budget
+        self._budget = budget or Budget()
         self._policy = retries or RetryPolicy()
         self._calls = 0
         self._retries = 0
         self._cache_hits = 0
         self._in_flight = 0
+        self._tokens_per_byte, self._longest = _TOKENS_PER_BYTE, _LONGEST_ANSWER
 
     @property
     def counters(self) -> Counters:
@@ -106,19 +114,17 @@ class ModelClient:
         except BaseException:
             # Also if the episode is cancelled: what was spent until then is counted.
             if tally.attempts:
-                wasted = self._wasted_cost(tally)
-                self._spent(tally.wasted, wasted, tally)
-                ledger.add_failure(purse, tally.retries, tally.wasted, wasted)
+                self._count(tally)
+                cost = self._wasted_cost(tally.wasted)
+                ledger.add_failure(purse, tally.retries, tally.wasted, cost, lost=tally.lost)
             raise
-        tokens = tally.wasted + Tokens(
-            completion.prompt_tokens, completion.completion_tokens, completion.cached_prompt_tokens
-        )
+        self._count(tally)
+        tokens = tally.wasted + _tokens(completion)
         if self._price:
             cost = self._price.cost(tokens)
         else:
-            told, wasted = completion.cost, self._wasted_cost(tally)
+            told, wasted = completion.cost, self._wasted_cost(tally.wasted)
             cost = None if told is None or wasted is None else told + wasted
-        self._spent(tokens, cost, tally)
         completion = replace(
             completion,
             prompt_tokens=tokens.prompt,
@@ -128,15 +134,17 @@ class ModelClient:
             retries=tally.retries,
             seconds=perf_counter() - started,
         )
-        ledger.add(purse, completion)
+        ledger.add(purse, completion, lost=tally.lost)
         if self._cache:
-            await self._cache.put(key, self.settings.model, completion)
+            # It is paid for: keep it even if the job is being stopped.
+            with anyio.CancelScope(shield=True):
+                await self._cache.put(key, self.settings.model, completion)
         return completion
 
-    def _wasted_cost(self, tally: RetryTally) -> float | None:
+    def _wasted_cost(self, wasted: Tokens) -> float | None:
         """What attempts without a usable answer cost: nothing, as long as they used no tokens."""
-        if tally.wasted.total:
-            return self._price.cost(tally.wasted) if self._price else None
+        if wasted.total:
+            return self._price.cost(wasted) if self._price else None
         return 0.0
 
     async def _attempt(self, request: ModelRequest, tally: RetryTally) -> Completion:
@@ -153,29 +161,63 @@ class ModelClient:
             return completion
 
     async def _send(self, request: ModelRequest, tally: RetryTally) -> Completion:
+        asked = [request.messages, request.tools, request.response_format]
+        size = len(encoded(asked)) if self._budget.limited else 0
         # Only now, with a place: while this call waited, others may have spent what was left.
-        if self._budget:
-            self._budget.check()
-        tally.attempts += 1
-        self._in_flight += 1
-        try:
-            return await self._transport.send(request)
-        except (Fault, GreenroomError):
-            raise
-        except Exception as error:
-            # A transport raises nothing else. One that does is broken, and not who asked it.
-            said = excerpt(f"{type(error).__name__}: {error}", self._transport.endpoint.key())
-            fault = Fault(f"its transport failed: {said}")
-        finally:
-            self._in_flight -= 1
-        # Raised here, and not where it was caught, so that no secret can hide in a context.
-        raise fault
+        async with self._budget.reserve(*self._may_take(size)):
+            tally.attempts += 1
+            self._in_flight += 1
+            try:
+                completion = await self._transport.send(request)
+            except BaseException as error:
+                failure = self._failure(error)
+            else:
+                tokens = _tokens(completion)
+                cost = self._price.cost(tokens) if self._price else completion.cost
+                self._budget.spend(cost, tokens.total)
+                self._longest = max(self._longest, tokens.completion)
+                if size:
+                    self._tokens_per_byte = max(self._tokens_per_byte, tokens.prompt / size)
+                return completion
+            finally:
+                self._in_flight -= 1
+            self._count_failure(failure, tally)
+            # Raised here, and not where it was caught, so that no secret can hide in a context.
+            raise failure
 
-    def _spent(self, tokens: Tokens, cost: float | None, tally: RetryTally) -> None:
+    def _may_take(self, size: int) -> tuple[float | None, int]:
+        """What the answer to a question of this size may cost and take."""
+        prompt = math.ceil(size * self._tokens_per_byte)
+        tokens = Tokens(prompt, self.settings.max_tokens or self._longest)
+        return self._price.cost(tokens) if self._price else None, tokens.total
+
+    def _failure(self, error: BaseException) -> BaseException:
+        if isinstance(error, (Fault, GreenroomError)) or not isinstance(error, Exception):
+            return error
+        # A transport raises nothing else. One that does is broken, and not who asked it.
+        said = excerpt(f"{type(error).__name__}: {error}", self._transport.endpoint.key())
+        return Fault(f"its transport failed: {said}")
+
+    def _count_failure(self, failure: BaseException, tally: RetryTally) -> None:
+        wasted = failure.tokens if isinstance(failure, Fault) else NO_TOKENS
+        tally.wasted += wasted
+        if wasted.total:
+            self._budget.spend(self._wasted_cost(wasted), wasted.total)
+        elif self._transport.endpoint.free:
+            return
+        elif not isinstance(failure, Exception) or (isinstance(failure, Fault) and failure.lost):
+            tally.lost += 1
+            self._budget.spend(None, 0)
+
+    def _count(self, tally: RetryTally) -> None:
         self._calls += 1
         self._retries += tally.retries
-        if self._budget:
-            self._budget.spend(cost, tokens.total)
+
+
+def _tokens(completion: Completion) -> Tokens:
+    return Tokens(
+        completion.prompt_tokens, completion.completion_tokens, completion.cached_prompt_tokens
+    )
 
 
 @dataclass(frozen=True)

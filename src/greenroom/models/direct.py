@@ -105,7 +105,10 @@ class DirectTransport:
         if isinstance(error, TimeoutError):
             return Fault(f"it did not answer within {self._timeout:g} seconds")
         said = excerpt(str(error) or type(error).__name__, self.endpoint.key())
-        return Fault(f"the connection failed: {said}")
+        from aiohttp import ClientConnectorError
+
+        refused = isinstance(error, ClientConnectorError)
+        return Fault(f"the connection failed: {said}", sent=not refused)
 
 
 @dataclass

@@ -41,6 +41,8 @@ class Endpoint:
     variables: tuple[str, ...] = ()
     """The environment variables that may hold its key; the first that is set counts."""
     needs_key: bool = False
+    free: bool = False
+    """It bills nothing, whatever becomes of a call."""
 
     @property
     def key_variable(self) -> str:

@@ -23,7 +23,7 @@ OVERLOADED = frozenset({429, 503, 529})
 """What a provider answers when it is asked too often (529 is Anthropic's)."""
 
 _PASSING = frozenset({408, 409, 425, 429})
-_FIRST_SERVER_ERROR = 500
+_FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
 _SHOWN = 300
 
 _CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
@@ -68,7 +68,7 @@ class Fault(Exception):
     """An attempt without a usable answer.
 
     `final` is what to tell the caller at once; without it another attempt may help. `tokens` were
-    used all the same and are paid for.
+    used all the same and are paid for. `sent` is false if the question never left.
     """
 
     def __init__(
@@ -79,6 +79,7 @@ class Fault(Exception):
         retry_after: str | None = None,
         tokens: Tokens = NO_TOKENS,
         final: GreenroomError | None = None,
+        sent: bool = True,
     ) -> None:
         super().__init__(reason)
         self.reason = reason
@@ -86,6 +87,13 @@ class Fault(Exception):
         self.retry_after = retry_after
         self.tokens = tokens
         self.final = final
+        self.sent = sent
+
+    @property
+    def lost(self) -> bool:
+        """Nobody knows whether the provider bills the attempt; it bills no answer with an error."""
+        answered = self.status is not None and self.status >= _FIRST_ERROR
+        return self.sent and not (answered or self.final or self.tokens.total)
 
     @property
     def overloaded(self) -> bool:

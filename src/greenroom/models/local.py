@@ -2,8 +2,8 @@
 
 The engine is the package xllamacpp (`pip install 'greenroom[local]'`), the model a GGUF file:
 one that `greenroom models pull` fetched, or any other by its path. The engine is shared by
-everything in the process that uses the same file, and answers one question at a time. Callers that
-wait block neither the event loop nor a thread.
+everything in the process that uses the same file, and answers one question at a time in a thread
+of its own. Questions that nobody waits for any more are dropped.
 
 Such a model takes no tools. If a request has a JSON schema, the answer follows it. The same request
 with the same seed gets the same answer, up to llama.cpp's arithmetic: it reuses the beginning of
@@ -12,21 +12,23 @@ the prompt before, which may change the last bits.
 
 from __future__ import annotations
 
+import asyncio
+import atexit
+import os
+import sys
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from http.client import HTTPConnection, HTTPException
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from queue import SimpleQueue
 from secrets import token_hex
 from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
-
-import anyio.to_thread
-from anyio import CapacityLimiter
-from anyio.lowlevel import RunVar
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.messages import Message
@@ -150,23 +152,58 @@ def _await_listening(address: str) -> None:
 
 
 class _SharedEngine:
-    """An engine that is loaded when it is first asked, and asked by one thread at a time."""
+    """An engine that is loaded when it is first asked, and asked by its own thread alone."""
 
     def __init__(self, load: Callable[[], Engine]) -> None:
         self._load = load
-        self._lock = threading.Lock()
-        self._engine: Engine | None = None
+        self._questions: SimpleQueue[tuple[dict[str, Any], Future[dict[str, Any]]]] = SimpleQueue()
+        # A daemon: llama.cpp cannot be interrupted, and `exit_at_once` does not wait for it.
+        self._thread = threading.Thread(target=self._serve, name="greenroom-local", daemon=True)
+        self._starting = threading.Lock()
+        self.idle = threading.Event()
+        self.idle.set()
 
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        with self._lock:
-            if self._engine is None:
-                self._engine = self._load()
-            return self._engine.handle_chat_completions(request)
+    def ask(self, request: dict[str, Any]) -> Future[dict[str, Any]]:
+        answer: Future[dict[str, Any]] = Future()
+        self._questions.put((request, answer))
+        with self._starting:
+            if not self._thread.is_alive():
+                self._thread.start()
+        return answer
+
+    def _serve(self) -> None:
+        engine: Engine | None = None
+        while True:
+            request, answer = self._questions.get()
+            if not answer.set_running_or_notify_cancel():
+                continue
+            try:
+                self.idle.clear()
+                engine = engine or self._load()
+                answer.set_result(engine.handle_chat_completions(request))
+            except Exception as error:
+                answer.set_exception(error)
+            finally:
+                self.idle.set()
 
 
 _shared: dict[tuple[Path, int, LoadEngine], _SharedEngine] = {}
 _sharing = threading.Lock()
-_turns: RunVar[CapacityLimiter] = RunVar("greenroom_local_model_turns")
+
+
+def exit_at_once(status: int) -> None:
+    """End the process if an engine is still busy with an answer that nobody waits for."""
+    if not all(engine.idle.is_set() for engine in _shared.values()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+@atexit.register
+def _await_idle() -> None:
+    # llama.cpp crashes if the process takes its memory down while it works.
+    for engine in _shared.values():
+        engine.idle.wait()
 
 
 class LocalTransport:
@@ -186,7 +223,7 @@ class LocalTransport:
                 f"The context of a local model is {_SMALLEST_CONTEXT} to {_LARGEST_CONTEXT} "
                 f"tokens, not {context}."
             )
-        self.endpoint = Endpoint("The local model", path.name)
+        self.endpoint = Endpoint("The local model", path.name, free=True)
         self._context = context
         self._options: dict[str, Any] = {"max_tokens": max_tokens or _TOKENS}
         if temperature is not None:
@@ -209,9 +246,7 @@ class LocalTransport:
         body = self._options | _body(request)
         try:
             # A cancelled call does not wait: the engine finishes the answer and drops it.
-            answer = await anyio.to_thread.run_sync(
-                self._engine.ask, body, limiter=_one_at_a_time(), abandon_on_cancel=True
-            )
+            answer = await asyncio.wrap_future(self._engine.ask(body))
         except ValueError as error:
             raise InputError(f"The local model cannot be asked this: {error}") from error
         if "error" in answer:
@@ -238,16 +273,6 @@ class LocalTransport:
 
 
 provider = Provider(PROVIDER, LocalTransport.from_settings, "GGUF models in this process")
-
-
-def _one_at_a_time() -> CapacityLimiter:
-    # Callers wait here, so that they occupy no thread.
-    try:
-        return _turns.get()
-    except LookupError:
-        limiter = CapacityLimiter(1)
-        _turns.set(limiter)
-        return limiter
 
 
 def _body(request: ModelRequest) -> dict[str, Any]:

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import KW_ONLY, dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+import anyio
+
 from greenroom.models.faults import NO_TOKENS, Tokens
-from greenroom.models.types import (
-    BudgetExhausted,
-    Completion,
-    Model,
-    ModelError,
-    ModelRequest,
-    ModelUnavailable,
-    Purse,
-)
+from greenroom.models.types import BudgetExhausted, Completion, Model, ModelRequest, Purse
 
 if TYPE_CHECKING:
     from greenroom.store.records import Usage
+
+_reserving: ContextVar[bool] = ContextVar("greenroom_reserving", default=False)
 
 
 @dataclass
 class Budget:
     """A limit on money and tokens, shared by all that spend.
 
-    It is checked before a call, so it can be passed by what the calls under way cost. A call of
-    unknown price counts as nothing towards the money, and is reported.
+    Each call reserves what it may take. Calls wait if those under way may take what is left, so the
+    budget is passed by one call at most, if calls take no more than they reserve. A call of unknown
+    price counts as nothing towards the money, and is reported.
     """
 
     max_cost: float | None = None
@@ -36,6 +36,16 @@ class Budget:
     """Spent so far, also before, by the run that is resumed."""
     tokens: int = 0
     unpriced_calls: int = 0
+    _under_way: int = field(default=0, init=False)
+    _held: tuple[float, int] = field(default=(0.0, 0), init=False)
+    _largest: tuple[float, int] | None = field(default=None, init=False)
+    """What the largest call so far took."""
+    _freed: anyio.Event | None = field(default=None, init=False)
+
+    @property
+    def limited(self) -> bool:
+        """Whether there is a limit at all."""
+        return self.max_cost is not None or self.max_tokens is not None
 
     def spend(self, cost: float | None, tokens: int) -> None:
         """Count a call that is paid for."""
@@ -44,6 +54,52 @@ class Budget:
             self.unpriced_calls += 1
         else:
             self.cost += cost
+        most_cost, most_tokens = self._largest or (0.0, 0)
+        self._largest = max(most_cost, cost or 0.0), max(most_tokens, tokens)
+
+    @asynccontextmanager
+    async def reserve(
+        self, cost: float | None = None, tokens: int | None = None
+    ) -> AsyncGenerator[None]:
+        """Reserve what a call may take while it is under way; without figures, as the largest did.
+
+        Wait for room. Raise BudgetExhausted if nothing is left and no call is under way: then all
+        that was paid for is counted.
+        """
+        # A model that asks another one reserves once: it would wait for itself.
+        if not self.limited or _reserving.get():
+            yield
+            return
+        while (hold := self._room(cost, tokens)) is None:
+            self._freed = self._freed or anyio.Event()
+            await self._freed.wait()
+        self._under_way += 1
+        self._held = self._held[0] + hold[0], self._held[1] + hold[1]
+        token = _reserving.set(True)
+        try:
+            yield
+        finally:
+            _reserving.reset(token)
+            self._under_way -= 1
+            self._held = self._held[0] - hold[0], self._held[1] - hold[1]
+            if self._freed is not None:
+                self._freed.set()
+                self._freed = None
+
+    def _room(self, cost: float | None, tokens: int | None) -> tuple[float, int] | None:
+        """What a call may reserve now; None if it has to wait."""
+        largest = self._largest or (0.0, 0)
+        hold = (largest[0] if cost is None else cost, largest[1] if tokens is None else tokens)
+        if not self._under_way:
+            self.check()
+            return hold
+        if tokens is None and self._largest is None:
+            return None  # nobody knows what such a call takes: the first one goes alone
+        enough = (
+            self.max_cost is None or self.cost + self._held[0] + hold[0] < self.max_cost,
+            self.max_tokens is None or self.tokens + self._held[1] + hold[1] < self.max_tokens,
+        )
+        return hold if all(enough) else None
 
     def check(self) -> None:
         """Raise BudgetExhausted if there is nothing left."""
@@ -78,21 +134,49 @@ class _Account:
         self.billed = Spending()
         self.from_cache = Spending()
         self.retries = 0
+        self.lost = 0
         self.seconds: list[float] = []
 
 
 class Ledger:
-    """The accounts of one episode; what was answered from our own cache is kept apart."""
+    """The accounts of one episode; what was answered from our own cache is kept apart.
 
-    def __init__(self) -> None:
+    Calls that `call` and `model` count spend the budget. A ModelClient spends its own.
+    """
+
+    def __init__(self, budget: Budget | None = None) -> None:
+        self._budget = budget or Budget()
         self._accounts: dict[str, _Account] = {}
 
     def model(self, purse: Purse, client: Model) -> Model:
         """The same model, with everything that it takes counted in the purse."""
         return _Counted(self, purse, client)
 
-    def add(self, purse: Purse, completion: Completion) -> None:
-        """Count an answer."""
+    @asynccontextmanager
+    async def call(self, purse: Purse) -> AsyncGenerator[Callable[[Completion], None]]:
+        """Make a call that is paid from the purse and the budget; give its answer to the function.
+
+        A call that raises is counted as lost: nobody knows what it cost.
+        """
+
+        def count(completion: Completion) -> None:
+            self.add(purse, completion)
+            if not completion.from_cache:
+                tokens = completion.prompt_tokens + completion.completion_tokens
+                self._budget.spend(completion.cost, tokens)
+
+        async with self._budget.reserve():
+            try:
+                yield count
+            except BudgetExhausted:
+                raise  # nothing was asked
+            except BaseException as error:
+                self._budget.spend(None, 0)
+                self.add_failure(purse, getattr(error, "retries", 0), lost=1)
+                raise
+
+    def add(self, purse: Purse, completion: Completion, *, lost: int = 0) -> None:
+        """Count an answer, and attempts before it that were lost."""
         account = self._account(purse)
         tokens = Tokens(completion.prompt_tokens, completion.completion_tokens)
         if completion.from_cache:
@@ -100,15 +184,26 @@ class Ledger:
         else:
             account.billed.add(tokens, completion.cost)
             account.retries += completion.retries
+            account.lost += lost
             account.seconds.append(round(completion.seconds, 4))
 
     def add_failure(
-        self, purse: Purse, retries: int, tokens: Tokens = NO_TOKENS, cost: float | None = 0.0
+        self,
+        purse: Purse,
+        retries: int,
+        tokens: Tokens = NO_TOKENS,
+        cost: float | None = 0.0,
+        *,
+        lost: int = 0,
     ) -> None:
-        """Count a call that came to nothing; what its attempts cost is billed all the same."""
+        """Count a call without an answer: what its attempts cost, and how many of them were lost.
+
+        A lost attempt was sent, and no answer said what it cost.
+        """
         account = self._account(purse)
         account.billed.add(tokens, cost)
         account.retries += retries
+        account.lost += lost
 
     def usage(self) -> dict[str, Usage]:
         """What every purse that was used holds."""
@@ -126,6 +221,7 @@ class Ledger:
                 cached_completion_tokens=account.from_cache.tokens.completion,
                 cached_cost=account.from_cache.cost,
                 retries=account.retries,
+                lost_calls=account.lost,
             )
             for purse, account in self._accounts.items()
         }
@@ -154,17 +250,9 @@ class _Counted:
 
     async def complete(self, request: ModelRequest) -> Completion:
         started = perf_counter()
-        try:
+        async with self.ledger.call(self.purse) as count:
             completion = await self.client.complete(request)
-        except BudgetExhausted:
-            raise  # nothing was asked
-        except ModelUnavailable as error:
-            self.ledger.add_failure(self.purse, error.retries)
-            raise
-        except ModelError:
-            self.ledger.add_failure(self.purse, 0)
-            raise
-        # A model that does not measure itself is measured here.
-        seconds = completion.seconds or perf_counter() - started
-        self.ledger.add(self.purse, replace(completion, seconds=seconds))
+            # A model that does not measure itself is measured here.
+            seconds = completion.seconds or perf_counter() - started
+            count(replace(completion, seconds=seconds))
         return completion

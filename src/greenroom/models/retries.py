@@ -8,11 +8,15 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from itertools import count
+from typing import TypeVar
 
 import anyio
 
 from greenroom.models.faults import NO_TOKENS, Fault, Tokens
 from greenroom.models.types import Completion, ModelUnavailable
+
+T = TypeVar("T")
 
 BASE_SECONDS = 0.5
 LONGEST_BACKOFF = 20.0
@@ -48,11 +52,31 @@ class RetryTally:
     attempts: int = 0
     wasted: Tokens = NO_TOKENS
     """Tokens of answers that could not be used."""
+    lost: int = 0
+    """Attempts that were sent, and no answer said what they cost."""
 
     @property
     def retries(self) -> int:
         """Attempts after the first."""
         return max(self.attempts - 1, 0)
+
+
+async def retried(
+    attempt: Callable[[], Awaitable[T]], policy: RetryPolicy, passing: Callable[[Exception], bool]
+) -> T:
+    """What an attempt gives; the attempt is repeated while its error may pass.
+
+    `passing` says whether it may. An error with a `retry_after` says when. The last one is raised.
+    """
+    for retry in count(1):
+        try:
+            return await attempt()
+        except Exception as error:
+            if retry > policy.max_retries or not passing(error):
+                raise
+            asked = getattr(error, "retry_after", None)
+        await policy.sleep(policy.wait(retry, asked))
+    raise AssertionError("there is always another number")
 
 
 async def answered(
@@ -62,24 +86,23 @@ async def answered(
 
     `attempt` counts itself in the tally, once it really asks.
     """
-    retries = 0
-    while True:
-        try:
-            return await attempt()
-        except Fault as error:
-            fault = error
-        tally.wasted += fault.tokens
-        if fault.final is not None:
-            raise fault.final
-        if retries >= policy.max_retries:
-            times = "1 retry" if retries == 1 else f"{retries} retries"
-            raise ModelUnavailable(
-                f"{name} gave no usable answer after {times}: {fault.reason}",
-                retries=retries,
-                status=fault.status,
-            )
-        retries += 1
-        await policy.sleep(policy.wait(retries, fault.retry_after))
+
+    def passing(error: Exception) -> bool:
+        return isinstance(error, Fault) and error.final is None
+
+    try:
+        return await retried(attempt, policy, passing)
+    except Fault as error:
+        fault = error
+    if fault.final is not None:
+        raise fault.final
+    retries = policy.max_retries
+    times = "1 retry" if retries == 1 else f"{retries} retries"
+    raise ModelUnavailable(
+        f"{name} gave no usable answer after {times}: {fault.reason}",
+        retries=retries,
+        status=fault.status,
+    )
 
 
 def retry_after_seconds(text: str | None, now: float) -> float | None:

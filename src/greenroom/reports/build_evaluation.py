@@ -15,7 +15,7 @@ from greenroom.reports import shared_sections as shared
 from greenroom.reports.evaluation_words import cell_name, question_of, value_text
 from greenroom.reports.report import EvaluatedRow, EvaluationData, EvaluationReport
 from greenroom.reports.sections import AnySection, columns
-from greenroom.reports.texts import date_text, interval_note, money, one_line, plural
+from greenroom.reports.texts import date_text, interval_note, one_line, plural
 from greenroom.store import EvaluationRecord, Usage
 
 _TRUTH = "what the workflow would reach over all rows of this kind"
@@ -91,14 +91,14 @@ def _other_figures(data: EvaluationData) -> Iterator[sections.Figure]:
             label = f"Latency, {name}"
             yield shared.fig(f"latency_{name}", label, estimate, meaning, "seconds", n=found.rows)
     if found.purses:
-        known_part = f"{money(found.known_cost)} or more" if found.known_cost else "unknown"
-        meaning = "in all" if found.cost is not None else "results do not tell what they cost"
-        yield shared.fig("cost", "Cost", found.cost, meaning, "money", unknown=known_part)
+        usages = [*(one.usage for one in data.results), *data.attempts_usage]
+        cost = shared.cost_figure(usages, data.evaluation.config, agent="workflow")
+        yield cost
         passed = sum(result.shown_outcome == "passed" for result in data.results)
-        if found.cost and passed:
+        if cost.value and passed:
             meaning = "all that was spent, by results that pass"
             yield shared.fig(
-                "cost_per_passed", "Cost per pass", found.cost / passed, meaning, "money"
+                "cost_per_passed", "Cost per pass", cost.value / passed, meaning, "money"
             )
 
 
@@ -237,7 +237,7 @@ def costs(data: EvaluationData) -> Iterator[AnySection]:
     failed = [one.usage for one in data.results if not one.has_result]
     wasted = usage_by_purse([*failed, *data.attempts_usage])
     whole = Usage.total([*spent.values(), *wasted.values()])
-    if whole.prompt_tokens or whole.completion_tokens or whole.cached_calls or whole.cost:
+    if whole.tokens or whole.cached_calls or whole.cost or whole.lost_calls:
         attempts = len(failed) + len(data.attempts_usage)
         yield from shared.costs_table(spent, wasted, attempts, agent="Workflow")
 

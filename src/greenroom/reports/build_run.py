@@ -14,7 +14,14 @@ from greenroom.reports import sections
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.plain import plain
 from greenroom.reports.report import RunData, RunReport
-from greenroom.reports.run_figures import LEADERBOARD_KS, bought, figures, reliability, turn_curve
+from greenroom.reports.run_figures import (
+    LEADERBOARD_KS,
+    agent_untold,
+    bought,
+    figures,
+    reliability,
+    turn_curve,
+)
 from greenroom.reports.sections import AnySection, columns
 from greenroom.reports.texts import KINDS, date_text, kind_words, known, money
 from greenroom.store.records import EpisodeRecord
@@ -186,9 +193,10 @@ def slices(data: RunData) -> Iterator[AnySection]:
 
 def costs(data: RunData) -> Iterator[AnySection]:
     """Tokens and money by purse."""
-    if bought(data) or data.attempts_usage:
+    if bought(data):
         spent = usage_by_purse(one.usage for one in data.episodes)
-        yield from shared.costs_table(spent, data.attempts_usage, data.attempts)
+        untold = agent_untold(data)
+        yield from shared.costs_table(spent, data.attempts_usage, data.attempts, untold=untold)
 
 
 def latency(data: RunData) -> Iterator[AnySection]:

@@ -10,7 +10,7 @@ from greenroom.analysis.tally import usage_by_purse
 from greenroom.reports import run_words as words
 from greenroom.reports.report import RunData
 from greenroom.reports.sections import AnySection, Figure, Figures, Point
-from greenroom.reports.shared_sections import chart, estimate_points, fig
+from greenroom.reports.shared_sections import chart, cost_figure, estimate_points, fig
 from greenroom.reports.texts import money, plural
 from greenroom.store.records import Usage
 
@@ -80,19 +80,21 @@ def _other_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[F
 
 
 def _money_figures(data: RunData) -> Iterator[Figure]:
-    metrics, cost = data.metrics, data.metrics.total_cost
+    metrics = data.metrics
+    usages = [*(one.usage for one in data.episodes), data.attempts_usage]
     used = Usage.total(usage_by_purse(one.usage for one in data.episodes).values())
     if bought(data):
         average = metrics.average_cost
-        each = "in all" if average is None else f"in all; {money(average)} per episode"
-        meaning = "the price of a model is not known" if cost is None else each
-        yield fig("cost", "Cost", cost, meaning, "money", unknown="unknown")
+        each = "" if average is None else f"{money(average)} per episode"
+        cost = cost_figure(usages, data.run.config, each, untold=agent_untold(data))
+        yield cost
         solved = metrics.outcomes.get("success", 0)
-        if cost is not None and solved:
+        if cost.value is not None and solved:
             meaning = "all that was spent, by solved episodes"
-            yield fig("cost_per_solved", "Cost per solved", cost / solved, meaning, "money")
-        purses = "; ".join(f"{purse} {count:,}" for purse, count in metrics.tokens.items() if count)
-        yield fig("tokens", "Tokens", sum(metrics.tokens.values()), purses, "count")
+            yield fig("cost_per_solved", "Cost per solved", cost.value / solved, meaning, "money")
+        tokens = {purse: one.tokens for purse, one in usage_by_purse(usages).items() if one.tokens}
+        purses = "; ".join(f"{purse} {count:,}" for purse, count in tokens.items())
+        yield fig("tokens", "Tokens", sum(tokens.values()), purses, "count")
     if used.cached_calls:
         worth = used.cached_cost
         saved = "" if worth is None else f"; they cost {money(worth)} when bought"
@@ -100,7 +102,7 @@ def _money_figures(data: RunData) -> Iterator[Figure]:
         yield fig("cached", "From cache", used.cached_calls, meaning, "count")
     if data.attempts:
         spent = data.attempts_cost
-        extra = "" if spent is None else f"; {money(spent)} on top of the cost"
+        extra = "" if spent is None else f"; {money(spent)} of the cost"
         meaning = f"broken or interrupted, and played again{extra}"
         yield fig("attempts", "Further attempts", data.attempts, meaning, "count")
 
@@ -114,12 +116,20 @@ def _time_figures(data: RunData) -> Iterator[Figure]:
         yield fig("time", "Time", seconds, "all episodes together", "seconds")
 
 
+def agent_untold(data: RunData) -> bool:
+    """Whether the agent acted without a call that is counted: it may ask models of its own."""
+    agent = (one.usage.get("agent") for one in data.episodes)
+    counted = any(used and (used.calls or used.cached_calls) for used in agent)
+    acted = any(one.steps for one in data.episodes)
+    return acted and not counted and not data.run.reads_script
+
+
 def bought(data: RunData) -> bool:
     """Whether anything was bought: tokens were used, or money was counted."""
     return any(
         usage.calls or usage.prompt_tokens or usage.completion_tokens or usage.cost is not None
-        for episode in data.episodes
-        for usage in episode.usage.values()
+        for purses in [*(episode.usage for episode in data.episodes), data.attempts_usage]
+        for usage in purses.values()
     )
 
 

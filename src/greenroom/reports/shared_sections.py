@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from greenroom.analysis.figures import Estimate, Immutable, Latency
+from greenroom.analysis.tally import usage_by_purse
 from greenroom.reports import sections
 from greenroom.reports.plain import plain, without_secrets
 from greenroom.reports.sections import AnySection, Cell, Column, Figure, Format, Point, Row, columns
-from greenroom.reports.texts import known, plural
+from greenroom.reports.texts import known, money, plural
 from greenroom.store.outcomes import OUTCOMES, outcome_info
-from greenroom.store.records import JobRecord, Usage
+from greenroom.store.records import JobRecord, Usage, total_cost
 
 DataT = TypeVar("DataT", bound=Immutable)
 Builder = Callable[[DataT], Iterable[AnySection]]
@@ -140,8 +141,49 @@ def setup_text(config: Any) -> sections.Text:
     return sections.Text(id="configuration", title="Configuration", text=text, detail=True)
 
 
+def cost_figure(
+    usages: Sequence[Mapping[str, Usage]],
+    config: Mapping[str, Any],
+    more: str = "",
+    *,
+    agent: str = "agent",
+    untold: bool = False,
+) -> Figure:
+    """All that was spent, by purse; where a part is unknown, who does not tell it."""
+    purses = usage_by_purse(usages)
+    known_part = sum(one.cost or 0.0 for usage in usages for one in usage.values())
+    models = {"agent": config.get("model"), "user": config.get("user_model")}
+    models["judge"] = config.get("judge_model")
+    silent = [agent] if untold else []
+    unpriced: list[str] = []
+    for purse, usage in purses.items():
+        name, model = (agent if purse == "agent" else purse), models.get(purse)
+        if usage.calls and usage.cost is None:
+            (unpriced if model else silent).append(f"{model} ({name})" if model else name)
+    reasons = [f"the {name} does not tell what it costs" for name in silent]
+    if unpriced:
+        reasons.append(f"no price for {', '.join(unpriced)}: see --prices")
+    paid = {name: one.cost for name, one in purses.items() if one.cost}
+    split = [f"{purse} {money(cost)}" for purse, cost in paid.items()] if len(paid) > 1 else []
+    lost = sum(one.lost_calls for one in purses.values())
+    more = "; ".join(part for part in ["in all", more, ", ".join(split), lost_words(lost)] if part)
+    cost = None if reasons else total_cost(purses.values())
+    unknown = f"{money(known_part)} or more" if known_part else "unknown"
+    return fig("cost", "Cost", cost, "; ".join(reasons) or more, "money", unknown=unknown)
+
+
+def lost_words(lost: int) -> str:
+    """What reports say of lost calls, if there are any."""
+    return f"{plural(lost, 'call')} without an answer may be billed on top" if lost else ""
+
+
 def costs_table(
-    spent: Mapping[str, Usage], wasted: Mapping[str, Usage], attempts: int, agent: str = "Agent"
+    spent: Mapping[str, Usage],
+    wasted: Mapping[str, Usage],
+    attempts: int,
+    agent: str = "Agent",
+    *,
+    untold: bool = False,
 ) -> Iterator[AnySection]:
     """Tokens and money by purse, billed and from the cache, and what attempts wasted."""
     every = [*spent.values(), *wasted.values()]
@@ -152,18 +194,33 @@ def costs_table(
         label = f"Wasted on {plural(attempts, 'attempt')}"
         rows.append(_cost_row(label, Usage.total(wasted.values()), cached))
     if len(rows) > 1:
-        rows.append(_cost_row("In all", Usage.total(every), cached, strong=True))
+        label = f"In all, without the {agent.lower()}" if untold else "In all"
+        rows.append(_cost_row(label, Usage.total(every), cached, strong=True))
     if rows:
         head = ["Paid for", "Calls:count", "Tokens in:count", "Tokens out:count", "Billed:money"]
         more = ["Calls cached:count", "Cached worth:money"] if cached else []
-        unknown = any(row.cells[4] == "unknown" for row in rows)
-        notes = ["A cost is unknown where the price of a model is."] if unknown else []
-        yield table("costs", "Costs", [*head, *more], rows, notes=notes)
+        unknown, nothing = (any(row.cells[4] == word for row in rows) for word in _NO_AMOUNT)
+        lost = lost_words(sum(usage.lost_calls for usage in every))
+        notes = {
+            "A cost is unknown where the price of a model is, or if no answer came.": unknown,
+            "Providers bill nothing for calls that they answer with an error.": nothing,
+            f"{lost}.": lost,
+            f"What the {agent.lower()} spends on its own models is not counted.": untold,
+        }
+        told = [note for note, holds in notes.items() if holds]
+        yield table("costs", "Costs", [*head, *more], rows, notes=told)
+
+
+_NO_AMOUNT = ("unknown", "nothing")
 
 
 def _cost_row(label: str, usage: Usage, cached: bool, *, strong: bool = False) -> Row:
-    used = usage.calls or usage.prompt_tokens or usage.completion_tokens
-    cost: Cell = "unknown" if usage.cost is None and used else usage.cost
+    unknown, nothing = _NO_AMOUNT
+    cost: Cell = usage.cost
+    if cost is None and (usage.calls or usage.tokens):
+        cost = unknown
+    elif usage.calls and not usage.tokens and not cost:
+        cost = unknown if usage.lost_calls else nothing
     cells = [label, usage.calls, usage.prompt_tokens, usage.completion_tokens, cost]
     worth: list[Cell] = [usage.cached_calls, usage.cached_cost] if cached else []
     return Row(cells=[*cells, *worth], strong=strong)

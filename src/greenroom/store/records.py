@@ -103,6 +103,8 @@ class Usage(Record):
     cost: float | None = None
     """US dollars."""
     retries: int = 0
+    lost_calls: int = 0
+    """Attempts without an answer that may be billed all the same; the cost is without them."""
     cached_calls: int = 0
     """Answers that came from the cache: they are counted here, and not above."""
     cached_prompt_tokens: int = 0

@@ -168,7 +168,7 @@ async def _finished_cell(
     # A broken attempt is kept with what it used, and the cell is attempted again.
     number = 1
     while True:
-        ledger, started_at = Ledger(), datetime.now(UTC)
+        ledger, started_at = Ledger(plan.pool.budget), datetime.now(UTC)
         try:
             attempted = await plan.attempt(cell, ledger, number)
         except BaseException:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
@@ -22,7 +23,7 @@ from greenroom.evaluation.evaluators.types import (
     Settings,
     Unscored,
 )
-from greenroom.models.retries import RetryPolicy
+from greenroom.models.retries import RetryPolicy, retried
 from greenroom.util.raw_json import raw_text
 
 if TYPE_CHECKING:
@@ -81,20 +82,16 @@ class WebhookScorer:
         compared, against = raw_pair(case)
         fields = case.fields() | {"compared": compared, "against": against}
         body = raw_text(fields).encode()
-        reason = ""
-        for attempt in range(self.settings.retries + 1):
-            try:
-                answer = await self._ask(body)
-                return read_score(
-                    answer, compared=compared, against=against, threshold=self.settings.threshold
-                )
-            except _Passing as error:
-                reason, retry_after = str(error), error.retry_after
-            except NoScore as error:
-                reason = str(error)
-                break
-            if attempt < self.settings.retries:
-                await self.policy.sleep(self.policy.wait(attempt + 1, retry_after))
+        policy = replace(self.policy, max_retries=self.settings.retries)
+        try:
+            answer = await retried(
+                partial(self._ask, body), policy, lambda error: isinstance(error, _Passing)
+            )
+            return read_score(
+                answer, compared=compared, against=against, threshold=self.settings.threshold
+            )
+        except (_Passing, NoScore) as error:
+            reason = str(error)
         reason = redacted(f"{self.settings.url}: {reason}")
         raise Unscored(reason, compared=compared, against=against, broken=True)
 
