@@ -121,6 +121,26 @@ def test_replay_of_recorded_retail_episodes(greenroom: Greenroom, official_data:
     assert result.out.splitlines()[-1] == "115/115 rewards agree"
 
 
+def test_rows_that_crashed_are_left_out_of_a_replay(greenroom: Greenroom, tmp_path: Path) -> None:
+    file = write_results(tmp_path, reward=0.0)
+    (row,) = json.loads(file.read_text())
+    crashed = row | {"task_id": 1, "traj": [], "info": {"error": "Timeout", "traceback": "..."}}
+    ours = row | {"task_id": 2, "info": {"error": "Fault", "infrastructure_error": True}}
+    file.write_text(json.dumps([row, crashed, ours]))
+    result = greenroom("replay", file, "--json").json
+    assert (result["episodes"], result["crashed"], result["rewards_agreeing"]) == (1, 2, 1)
+    shown = greenroom("replay", file).out.splitlines()
+    assert "Left out: 2 episodes that crashed and were never played" in shown
+    assert shown[-1] == "1/1 rewards agree"
+    option = ("--agent-option", f"file={file}", "--max-retries", 0)
+    run = greenroom("run", "--agent-strategy", "replay", *option, "--end-index", 3, "--json").json
+    assert [episode["outcome"] for episode in run["episodes"]] == [
+        "failure",
+        "infrastructure_error",
+        "infrastructure_error",
+    ]
+
+
 def test_a_reward_that_does_not_agree_is_told(greenroom: Greenroom, tmp_path: Path) -> None:
     file = write_results(tmp_path, reward=1.0)
     result = greenroom("replay", file)

@@ -50,6 +50,8 @@ class AgentFlags:
                 raise UnknownFlag(_complaint(flag, agent, [*self.known, *options]))
             option, on = options[flag]
             if option.is_switch:
+                if on and words[place + 1 : place + 2] in (["true"], ["false"]):
+                    value = next(places)[1]
                 value = value or ("true" if on else "false")
             elif not separator:
                 following = next(places, None)
