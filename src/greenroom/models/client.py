@@ -8,6 +8,7 @@ from time import perf_counter
 
 from greenroom.errors import GreenroomError
 from greenroom.models.cache import AnswerCache, answer_key
+from greenroom.models.endpoints import Endpoint
 from greenroom.models.faults import Fault, Tokens, excerpt
 from greenroom.models.limits import AdaptiveLimit
 from greenroom.models.prices import Prices
@@ -65,6 +66,11 @@ class ModelClient:
         self._retries = 0
         self._cache_hits = 0
         self._in_flight = 0
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where the model is asked."""
+        return self._transport.endpoint
 
     @property
     def counters(self) -> Counters:

@@ -138,9 +138,7 @@ class _RelayedEnvironment:
         self._wire = wire
 
     def step(self, action: dict[str, Any]) -> Any:
-        # The reward is known to the episode alone.
-        reply = self._wire.ask(kind="step", action=action)
-        return SimpleNamespace(**reply, reward=0.0, info={})
+        return SimpleNamespace(**self._wire.ask(kind="step", action=action))
 
 
 def hold(wire: WorkerEnd, workflow: str, settings: SessionSettings) -> None:
