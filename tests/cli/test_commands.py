@@ -156,3 +156,17 @@ def test_conformance_with_the_recorded_traces(greenroom: Greenroom, official_dat
     result = greenroom("conformance", file, "--data", official_data)
     assert result.status == 0
     assert result.out.splitlines()[-1] == "300/300 traces match"
+
+
+def test_what_a_pack_warns_of_is_said_at_the_start_and_beside_the_figure(
+    greenroom: Greenroom, tmp_path: Path
+) -> None:
+    pack = tmp_path / "pack"
+    assert greenroom("generate", "--tasks", 3, "-o", pack).status == 0
+    info = json.loads((pack / "pack.json").read_text())
+    (pack / "pack.json").write_text(json.dumps(info | {"caveats": ["The tools are others."]}))
+    result = greenroom("run", "--data", pack, "--name", "warned")
+    assert result.err.startswith("note: The tools are others.\n")
+    assert "\nThe tools are others.\n" in result.out
+    report = greenroom("runs", "show", "warned", "--json").json
+    assert report["notes"][0] == "The tools are others."

@@ -58,7 +58,7 @@ def is_partial(metrics: RunMetrics, k: int) -> bool:
 
 def notes(report: RunData) -> list[str]:
     """What has to be known beside the headline; empty where there is nothing to add."""
-    metrics, said = report.metrics, list[str]()
+    metrics, said = report.metrics, [str(one) for one in report.run.pack.get("caveats", ())]
     if metrics.missing:
         why = {"running": "the run is still going on", "interrupted": "the run was interrupted"}
         reason = why.get(report.run.status)
