@@ -422,6 +422,29 @@ def test_a_workflow_without_a_tool_is_refused_before_any_model_is_asked(
     assert not any(path.name.startswith("___") for path in (tmp_path / "mine").iterdir())
 
 
+def test_a_workflow_with_float_parameters_is_told(
+    official_retail: Domain,
+    production: Production,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+):
+    import shutil
+
+    assert "float parameters" not in production.facts
+    shutil.copytree(find_workflow("retail"), tmp_path / "mine")
+    command = tmp_path / "mine/_commands/calculate.py"
+    begin = "class Input(BaseModel):\n"
+    fields = "tip: float = 0.0", "parts: list[float] = []", "whole: int | float = 0"
+    more = "".join(f"        {one}\n" for one in fields)
+    command.write_text(command.read_text().replace(begin, begin + more, 1))
+    options = {"workflow_path": str(tmp_path / "mine"), "intent_models": "0"}
+    opened = anyio.run(open_production, *given(official_retail, **options))
+    opened.workers.close()
+    told = opened.facts["float parameters"]
+    assert told.startswith("calculate.parts, calculate.tip: 250 becomes 250.0")
+    assert told in caplog.text
+
+
 def test_trained_intent_models_understand_commands_in_other_words(
     retail: Domain,
     server: RunningServer,

@@ -7,6 +7,7 @@ other agent. FastWorkflow's answers and questions go to the user.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, closing
@@ -31,6 +32,8 @@ from greenroom.errors import InputError
 from greenroom.models import ContextWindowExceeded, ModelRequest, Tokens
 from greenroom.models.purses import Spending
 from greenroom.options import ModelRole, Settings
+
+log = logging.getLogger("greenroom.fastworkflow")
 
 
 class FastWorkflowSettings(Settings):
@@ -67,6 +70,7 @@ class FastWorkflowSettings(Settings):
     )
 
 
+_FLOATS: Final = "250 becomes 250.0, which is another value where the ground truth has 250"
 _UNTRAINED: Final = "none: only exact command names are understood"
 _ADVICE: Final = ("Provide corrected", "Enter 'abort'", "Check your command name")
 """Beginnings of the lines in which FastWorkflow says what to do about a refused command."""
@@ -118,6 +122,12 @@ async def open_production(
         "bridge": settings.bridge,
         "intent models": "trained" if workers.trained else _UNTRAINED,
     }
+    floats = [one for one in workers.floats if checked.has_command(one.partition(".")[0])]
+    if floats:
+        facts["float parameters"] = f"{', '.join(floats)}: {_FLOATS}"
+        log.warning(
+            "The workflow %s has float parameters. %s", workflow.name, facts["float parameters"]
+        )
     return Production(workers, domain.tool_infos, tool_map, max_steps, facts)
 
 

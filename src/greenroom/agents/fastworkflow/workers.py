@@ -43,6 +43,8 @@ class Workers:
     trained: bool = False
     """Whether it has intent models."""
     commands: list[str] = field(default_factory=list[str])
+    floats: list[str] = field(default_factory=list[str])
+    """The parameters that turn whole numbers into floats."""
     _loader: subprocess.Popen[bytes] | None = None
     _loading: anyio.Lock = field(default_factory=anyio.Lock)
 
@@ -72,7 +74,7 @@ class Workers:
                     env=process_environment(self.folder),
                 )
             facts = await self._facts(self._loader)
-            self.commands = facts["commands"]
+            self.commands, self.floats = facts["commands"], facts["floats"]
 
     async def _facts(self, loader: subprocess.Popen[bytes]) -> dict[str, Any]:
         ready = anyio.Path(self.folder / worker.READY)
