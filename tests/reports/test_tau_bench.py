@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from greenroom.errors import DataError
 from greenroom.messages import Message
 from greenroom.reports.tau_bench import (
+    OwnInfo,
     read_tau_bench,
     result_file_name,
     tau_bench_rows,
@@ -147,6 +148,7 @@ def test_a_row_says_what_the_agent_said_of_itself(tmp_path: Path) -> None:
         run().greenroom_version,
         run().agent_strategy,
     )
+    assert own.keys() == OwnInfo.model_fields.keys()
     (read,) = read_back(tmp_path, played)
     assert (read.facts, read.tallies) == (played.facts, played.tallies)
 
