@@ -86,10 +86,11 @@ class Recorder:
         self.actions.append(action)
         if self.breaks:
             raise RuntimeError("the till is stuck")
+        done = len(self.actions) >= self.done_after
         return SimpleNamespace(
             observation=f"{self.name} saw step {len(self.actions)}",
-            reward=0.0,
-            done=len(self.actions) >= self.done_after,
+            reward=float(done),
+            done=done,
             info={"task": {"actions": [MARKER]}},
         )
 

@@ -131,6 +131,17 @@ def test_ground_truth_is_played_action_by_action(play: Play):
     assert count == 1
 
 
+def test_what_was_not_executed_is_told_without_fastworkflows_advice(play: Play):
+    (loose,) = play([0], model="oracle+loose")
+    assert loose.outcome == "success"
+    assert list(loose.tallies["commands not executed"]) == ["(in words): not understood"]
+    (missing,) = play([0], model="oracle+missing")
+    ((why, _),) = missing.tallies["commands not executed"].items()
+    name, _, reason = why.partition(": ")
+    assert name in {action for action, _ in wanted(missing)}
+    assert reason.startswith("Missing required parameter values: ")
+
+
 def test_ten_at_once_do_what_one_at_a_time_does(play: Play):
     tasks = [0, 2, 5, 8, 12, 16, 18, 20, 25, 30]
     together, alone = play(tasks, max_concurrency=10), play(tasks, max_concurrency=1)
@@ -296,6 +307,20 @@ def test_episodes_at_once_share_nothing(production: Production, official_retail:
         assert not any(other in prompt for prompt in model.prompts for other in others)
 
 
+def test_the_last_step_tells_the_true_reward_and_every_turn_what_it_cost(
+    production: Production, official_retail: Domain
+):
+    model = Own(PLAN, command(LOOK), *END)
+    agent, environment = anyio.run(episode_with, production, official_retail, model)
+    (turn,) = agent.turns
+    assert [step["info"]["source"] for step in turn.steps] == ["get_order_details", "user"]
+    assert [step["done"] for step in turn.steps] == [False, True]
+    assert environment.reward is not None
+    assert [step["reward"] for step in turn.steps] == [0.0, environment.reward.value]
+    assert turn.spent.calls == len(model.prompts)
+    assert agent.tallies["model cost by turn"] == {"turn 1": turn.spent.cost}
+
+
 def test_the_policy_is_before_planner_and_agent(production: Production, official_retail: Domain):
     model = Own(PLAN, command(LOOK), *END)
     anyio.run(episode_with, production, official_retail, model)
@@ -395,6 +420,29 @@ def test_a_workflow_without_a_tool_is_refused_before_any_model_is_asked(
         anyio.run(open_production, *given(official_retail, **options))
     assert server.stats.requests == before
     assert not any(path.name.startswith("___") for path in (tmp_path / "mine").iterdir())
+
+
+def test_a_workflow_with_float_parameters_is_told(
+    official_retail: Domain,
+    production: Production,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+):
+    import shutil
+
+    assert "float parameters" not in production.facts
+    shutil.copytree(find_workflow("retail"), tmp_path / "mine")
+    command = tmp_path / "mine/_commands/calculate.py"
+    begin = "class Input(BaseModel):\n"
+    fields = "tip: float = 0.0", "parts: list[float] = []", "whole: int | float = 0"
+    more = "".join(f"        {one}\n" for one in fields)
+    command.write_text(command.read_text().replace(begin, begin + more, 1))
+    options = {"workflow_path": str(tmp_path / "mine"), "intent_models": "0"}
+    opened = anyio.run(open_production, *given(official_retail, **options))
+    opened.workers.close()
+    told = opened.facts["float parameters"]
+    assert told.startswith("calculate.parts, calculate.tip: 250 becomes 250.0")
+    assert told in caplog.text
 
 
 def test_trained_intent_models_understand_commands_in_other_words(

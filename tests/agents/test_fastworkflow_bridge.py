@@ -51,6 +51,7 @@ def test_a_command_steps_the_environment_and_its_observation_is_what_the_agent_r
             "observation": "env saw step 1",
             "reward": 0.0,
             "done": False,
+            "info": scene["told"][0]["info"],
         }
     ]
     assert scene["answers"] == ["All is done."]
@@ -88,6 +89,8 @@ def test_the_end_of_the_environment_ends_the_turn_without_another_model_call(
 ):
     scene = scenes["over"]
     assert names(scene) == ["get_order_details"]
+    (told,) = scene["told"]
+    assert (told["reward"], told["done"], MARKER in str(told["info"])) == (1.0, True, True)
     assert scene["roles"] == ["planner", "agent"]
     assert scene["problem"] is None
 

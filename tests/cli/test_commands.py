@@ -120,6 +120,26 @@ def test_replay_of_recorded_retail_episodes(greenroom: Greenroom, official_data:
     assert result.out.splitlines()[-1] == "115/115 rewards agree"
 
 
+def test_rows_that_crashed_are_left_out_of_a_replay(greenroom: Greenroom, tmp_path: Path) -> None:
+    file = write_results(tmp_path, reward=0.0)
+    (row,) = json.loads(file.read_text())
+    crashed = row | {"task_id": 1, "traj": [], "info": {"error": "Timeout", "traceback": "..."}}
+    ours = row | {"task_id": 2, "info": {"error": "Fault", "infrastructure_error": True}}
+    file.write_text(json.dumps([row, crashed, ours]))
+    result = greenroom("replay", file, "--json").json
+    assert (result["episodes"], result["crashed"], result["rewards_agreeing"]) == (1, 2, 1)
+    shown = greenroom("replay", file).out.splitlines()
+    assert "Left out: 2 episodes that crashed and were never played" in shown
+    assert shown[-1] == "1/1 rewards agree"
+    option = ("--agent-option", f"file={file}", "--max-retries", 0)
+    run = greenroom("run", "--agent-strategy", "replay", *option, "--end-index", 3, "--json").json
+    assert [episode["outcome"] for episode in run["episodes"]] == [
+        "failure",
+        "infrastructure_error",
+        "infrastructure_error",
+    ]
+
+
 def test_a_reward_that_does_not_agree_is_told(greenroom: Greenroom, tmp_path: Path) -> None:
     file = write_results(tmp_path, reward=1.0)
     result = greenroom("replay", file)
@@ -136,3 +156,17 @@ def test_conformance_with_the_recorded_traces(greenroom: Greenroom, official_dat
     result = greenroom("conformance", file, "--data", official_data)
     assert result.status == 0
     assert result.out.splitlines()[-1] == "300/300 traces match"
+
+
+def test_what_a_pack_warns_of_is_said_at_the_start_and_beside_the_figure(
+    greenroom: Greenroom, tmp_path: Path
+) -> None:
+    pack = tmp_path / "pack"
+    assert greenroom("generate", "--tasks", 3, "-o", pack).status == 0
+    info = json.loads((pack / "pack.json").read_text())
+    (pack / "pack.json").write_text(json.dumps(info | {"caveats": ["The tools are others."]}))
+    result = greenroom("run", "--data", pack, "--name", "warned")
+    assert result.err.startswith("note: The tools are others.\n")
+    assert "\nThe tools are others.\n" in result.out
+    report = greenroom("runs", "show", "warned", "--json").json
+    assert report["notes"][0] == "The tools are others."

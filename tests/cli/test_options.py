@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from greenroom.benchmark.config import RunConfig, check_config
+from greenroom.cli import tau_bench_run
 from greenroom.cli.options import spelt_out_switches
 from greenroom.errors import InputError
 from greenroom.options import joined_lists
+from greenroom.store import open_store
 from tests.cli.running import Greenroom
 
 
@@ -65,9 +69,32 @@ def test_a_switch_with_or_without_a_value(words: list[str], spelt: list[str]) ->
     assert spelt_out_switches(words) == spelt
 
 
-@pytest.mark.parametrize("words", [["--clear-cache"], ["--clear-cache", "false"], ["--no-cache"]])
-def test_the_cache_is_switched_in_every_spelling(greenroom: Greenroom, words: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("words", "cached"),
+    [
+        (["--clear-cache"], False),
+        (["--clear-cache", "true", "--cache"], True),
+        # The specification of FastWorkflow on Tau Bench: "cache results if --clear-cache false".
+        (["--clear-cache", "false"], True),
+        (["--no-cache"], False),
+    ],
+)
+def test_the_cache_is_switched_in_every_spelling(
+    greenroom: Greenroom, tmp_path: Path, words: list[str], cached: bool
+) -> None:
     assert greenroom("run", "--task-ids", 1, "--json", *words).status == 0
+    common = ["--agent-strategy", "oracle", "--task-ids", "1", "--log-dir", str(tmp_path)]
+    tau_bench_run.play(tau_bench_run.parse([*common, *words]))
+    runs = open_store().runs.all()
+    assert [run.config["cache"] for run in runs] == [cached, cached]
+
+
+def test_a_cache_is_cleared_or_not(greenroom: Greenroom) -> None:
+    result = greenroom("run", "--task-ids", 1, "--clear-cache=maybe")
+    assert (result.status, result.err) == (
+        2,
+        "error: --clear-cache takes true or false, not 'maybe'.\n",
+    )
 
 
 def test_agents_show_their_settings(greenroom: Greenroom) -> None:

@@ -115,6 +115,27 @@ def test_an_exported_result_file_replays(played: Greenroom, tmp_path: Path) -> N
     assert again.json["metrics"]["conventions"] == before["metrics"]["conventions"]
 
 
+def test_result_files_stand_in_the_place_of_runs(played: Greenroom, tmp_path: Path) -> None:
+    files = {name: tmp_path / f"{name}.json" for name in ("good", "bad")}
+    for name, file in files.items():
+        played("runs", "export", name, "--format", "tau-bench", "-o", file)
+    stored, read = (played("errors", one, "--json").json for one in ("bad", files["bad"]))
+    assert read == stored
+    expected = played("compare", "good", "bad", "--json").json["comparisons"][0]
+    for pair in ((files["good"], files["bad"]), ("good", files["bad"]), (files["good"], "bad")):
+        (found,) = played("compare", *pair, "--json").json["comparisons"]
+        assert (found["verdict"], found["difference"]) == (
+            expected["verdict"],
+            expected["difference"],
+        )
+    rows = json.loads(files["bad"].read_text())
+    rows[0]["info"]["task"]["instruction"] = "Another wish."
+    files["bad"].write_text(json.dumps(rows))
+    refused = played("compare", "good", files["bad"])
+    assert refused.status == 2
+    assert "they were not played on the same tasks" in refused.err
+
+
 def test_errors_are_explained(played: Greenroom) -> None:
     result = played("errors", "bad", "--json").json
     assert result["failures"] == sum(result["by_kind"].values()) > 60
@@ -305,9 +326,10 @@ def test_tau_benchs_command_line_takes_our_flags_and_those_of_the_agent() -> Non
             "fastworkflow",
             "--provider",
             "openai",
-            "--max-num-steps",
+            "--max-steps",
             "7",
-            "--no-use-reasoning",
+            "--use-reasoning",
+            "false",
             "--bridge",
             "internal",
             "--workflow-path",

@@ -32,7 +32,7 @@ from greenroom.integrations.tau_bench import StrategyName
 from greenroom.model_server import RunningServer, ServerSettings, running_server
 from greenroom.models import ContextWindowExceeded, Model, ModelRequest
 from greenroom.options import ModelRole, Settings
-from greenroom.reports.tau_bench import read_tau_bench
+from greenroom.reports.tau_bench import OwnInfo, read_tau_bench
 from greenroom.store import open_store
 
 DOUBLE = Path(__file__).parent / "double"
@@ -173,6 +173,8 @@ def test_a_result_file_is_read_with_what_we_know(run: Run, tmp_path: Path) -> No
     assert row["info"]["user_cost"] == pytest.approx(0.002)
     assert row["info"]["reward_info"]["reward"] == 1.0
     assert row["info"]["greenroom"]["agent_strategy"] == "structured"
+    # The same as in files of our own runs.
+    assert row["info"]["greenroom"].keys() == OwnInfo.model_fields.keys()
     (episode,) = read_tau_bench(result_file(tmp_path))
     assert episode.outcome == "success"
     assert episode.usage["agent"].calls == len(episode.steps)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from greenroom.errors import DataError
 from greenroom.messages import Message
 from greenroom.reports.tau_bench import (
+    OwnInfo,
     read_tau_bench,
     result_file_name,
     tau_bench_rows,
@@ -128,8 +129,28 @@ def test_both_parts_of_the_reward_are_kept() -> None:
     (row,) = rows_of(episode(details=details, reward=0.0, outcome="failure"))
     parts = row["info"]["reward_info"]["parts"]
     assert (parts["database"], parts["outputs"]) == (False, {"12.5": True})
-    (row,) = rows_of(episode(details=RewardRecord(database=False)))
-    assert row["info"]["reward_info"]["info"] == {"r_actions": 0.0}
+    (row,) = rows_of(episode(details=RewardRecord(database=False, ground_truth_hash="ab")))
+    assert row["info"]["reward_info"]["info"] == {"r_actions": 0.0, "gt_data_hash": "ab"}
+
+
+def test_notes_of_an_agent_are_no_messages_of_the_row() -> None:
+    said = [{"role": role, "content": "x"} for role in ("system", "user", "assistant", "user")]
+    note = {"role": "system", "content": "FastWorkflow did not execute 'cancel it'"}
+    (row,) = rows_of(episode(messages=[*said[:2], note, *said[2:], note]))
+    assert row["traj"] == said
+
+
+def test_a_row_says_what_the_agent_said_of_itself(tmp_path: Path) -> None:
+    played = episode(facts={"bridge": "internal"}, tallies={"model calls": {"agent": 3}})
+    (row,) = rows_of(played)
+    own = row["info"]["greenroom"]
+    assert (own["version"], own["agent_strategy"]) == (
+        run().greenroom_version,
+        run().agent_strategy,
+    )
+    assert own.keys() == OwnInfo.model_fields.keys()
+    (read,) = read_back(tmp_path, played)
+    assert (read.facts, read.tallies) == (played.facts, played.tallies)
 
 
 def test_an_episode_that_never_ended_has_no_reward_info() -> None:

@@ -123,7 +123,11 @@ def test_actions_that_were_written_as_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("reward", "info", "details"),
     [
-        (0.0, {"r_actions": 0.0, "gt_data_hash": "x"}, RewardRecord(database=False)),
+        (
+            0.0,
+            {"r_actions": 0.0, "gt_data_hash": "x"},
+            RewardRecord(database=False, ground_truth_hash="x"),
+        ),
         (0.0, {"r_actions": True}, RewardRecord(database=True)),
         (
             1.0,

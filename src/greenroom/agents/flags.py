@@ -49,7 +49,9 @@ class AgentFlags:
             if flag not in options:
                 raise UnknownFlag(_complaint(flag, agent, [*self.known, *options]))
             option, on = options[flag]
-            if option.is_switch:
+            # A switch may have a value, too: --x true.
+            typed = on and words[place + 1 : place + 2] in (["true"], ["false"])
+            if option.is_switch and not typed:
                 value = value or ("true" if on else "false")
             elif not separator:
                 following = next(places, None)

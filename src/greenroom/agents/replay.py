@@ -10,14 +10,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from greenroom.agents.strategies import AgentContext, AgentStrategy, Stage
 from greenroom.domains.packs import read_json
 from greenroom.domains.tasks import RESPOND, Action
-from greenroom.errors import DataError
-from greenroom.messages import Message
+from greenroom.errors import DataError, GreenroomError
 from greenroom.options import Settings
+from greenroom.reports.tau_bench import ResultRow
 from greenroom.trajectories import SpokenStep, read_conversation
 from greenroom.users import ScriptedUser
 
@@ -31,6 +31,8 @@ class RecordedEpisode:
     reward: float
     opening: str
     steps: tuple[SpokenStep, ...]
+    crashed: bool = False
+    """It was never played: an error ended it."""
 
     @property
     def user_replies(self) -> list[str]:
@@ -39,16 +41,7 @@ class RecordedEpisode:
         return [words for words in said if words is not None]
 
 
-class _ResultRow(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    task_id: int
-    reward: float
-    traj: list[Message]
-    trial: int = 0
-
-
-_result_rows = TypeAdapter(list[_ResultRow])
+_result_rows = TypeAdapter(list[ResultRow])
 
 
 def load_recordings(path: Path) -> tuple[RecordedEpisode, ...]:
@@ -72,7 +65,9 @@ def _load(path: Path, changed_at: int, size: int) -> tuple[RecordedEpisode, ...]
             "It should be a list of {task_id, reward, info, traj, trial}."
         ) from error
     return tuple(
-        RecordedEpisode(row.task_id, row.trial, row.reward, spoken.opening, spoken.steps)
+        RecordedEpisode(
+            row.task_id, row.trial, row.reward, spoken.opening, spoken.steps, row.crashed
+        )
         for row in rows
         for spoken in (read_conversation(row.traj),)
     )
@@ -111,6 +106,8 @@ def _recording(context: AgentContext) -> RecordedEpisode:
     path = context.settings.file
     for episode in load_recordings(path):
         if (episode.task_index, episode.trial) == (context.task_index, context.trial):
+            if episode.crashed:
+                raise GreenroomError("The recorded episode crashed and was never played.")
             return episode
     raise DataError(f"{path} has no episode of task {context.task_index}, trial {context.trial}.")
 

@@ -26,7 +26,7 @@ ENTRY_POINTS = "greenroom.agents"
 class Stage:
     """The agent's side of an environment: it can act and read observations.
 
-    The task, its ground truth and the reward stay hidden.
+    The task and its ground truth stay hidden, and the reward until the episode is over.
     """
 
     __slots__ = ("_environment", "opening", "policy", "tool_infos")
@@ -41,6 +41,14 @@ class Stage:
     def over(self) -> bool:
         """No further step is possible."""
         return self._environment.over
+
+    @property
+    def final_reward(self) -> float | None:
+        """The reward, once no further step is possible; None before."""
+        reward = self._environment.reward
+        if not self.over:
+            return None
+        return 0.0 if reward is None else reward.value
 
     async def step(self, action: Action) -> str:
         """Take a step; return the observation."""

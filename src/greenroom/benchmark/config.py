@@ -48,7 +48,9 @@ class RunConfig(UserConfig, WorkConfig):
         default=False, description="1 to shuffle the tasks by the seed."
     )
     num_trials: Count = Field(default=1, description="Trials of each task.")
-    max_num_steps: Count = Field(default=30, description="Steps that an episode may take.")
+    max_num_steps: Annotated[Count, Flag(also=("--max-steps",))] = Field(
+        default=30, description="Steps that an episode may take."
+    )
     max_episode_seconds: Seconds | None = Field(
         default=None, description="Time that an episode may take."
     )

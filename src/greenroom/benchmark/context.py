@@ -62,12 +62,27 @@ class RunContext:
         """
         async with open_models(self.config, used) as pool:
             context = replace(self, pool=pool)
+            self._check_keys(pool)
             if self.strategy.prepare is None:
                 yield context
                 return
             steps = self.config.max_num_steps
             async with self.strategy.prepare(self.domain, self.settings, steps) as shared:
                 yield replace(context, shared=shared)
+
+    def _check_keys(self, pool: ModelPool) -> None:
+        """Raise where a key is missing, before anything heavy is loaded."""
+        config, models = self.config, list[ModelSettings]()
+        if config.cache:
+            return  # kept answers need no key
+        if self.strategy.needs_model and config.model:
+            agent = _agent_model(config)
+            own = role_models(self.settings).values()
+            models += [agent, *(replace(agent, model=name) for name in own)]
+        if self.user_strategy.needs_model and self.strategy.create_user is None:
+            models.append(user_model(config))
+        for settings in models:
+            pool.client(settings).endpoint.usable_key()
 
     def agent_context(
         self, task_index: int, trial: int, ledger: Ledger, *, scope: str | None = None

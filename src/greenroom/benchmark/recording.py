@@ -87,6 +87,8 @@ def _reward_record(reward: Reward) -> RewardRecord:
         outputs=reward.outputs,
         strict_outputs=reward.strict_outputs,
         differences=[_difference_record(difference) for difference in reward.differences],
+        # Tau Bench's result file names it where it shows the database's part of the reward.
+        ground_truth_hash=None if reward.outputs else reward.truth.database_hash,
     )
 
 

@@ -9,7 +9,8 @@ import typer
 
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
-from greenroom.cli.reporting import FAILED, Format, ReportOptions, find_jobs, show, write
+from greenroom.cli.reporting import FAILED, Format, ReportOptions, show, write
+from greenroom.cli.result_files import Env, opened_jobs
 from greenroom.errors import InputError
 from greenroom.options import checked
 
@@ -31,10 +32,12 @@ def compare(
     names: Annotated[
         list[str],
         typer.Argument(
-            help="The baseline, then what is compared with it: runs, or evaluations.",
+            help="The baseline, then what is compared with it: runs or Tau Bench result files, or "
+            "evaluations.",
             metavar="NAME...",
         ),
     ],
+    env: Env = "retail",
     errors: Annotated[
         Errors, typer.Option("--errors", help="Leave broken episodes out, or count them as failed.")
     ] = Errors.excluded,
@@ -53,19 +56,16 @@ def compare(
 
     It says what that proves, which broke and which healed.
     """
-    from greenroom.store import open_store
+    from greenroom.reports.build_comparison import compare_stored
 
     if len(set(names)) < 2 or len(set(names)) < len(names):
         raise InputError("Name at least two different ones: greenroom compare BASELINE OTHER ...")
-    store = open_store()
-    jobs = find_jobs(store, names)
-    from greenroom.reports.build_comparison import compare_stored
-
-    report = compare_stored(
-        store,
-        jobs,
-        convention="errors_excluded" if errors is Errors.excluded else "errors_as_failures",
-    )
+    with opened_jobs(names, env) as (store, jobs):
+        report = compare_stored(
+            store,
+            jobs,
+            convention="errors_excluded" if errors is Errors.excluded else "errors_as_failures",
+        )
     outcome = checked(ReportOptions, fields)
     if markdown and outcome.output is None:
         write(report, None, Format.markdown)

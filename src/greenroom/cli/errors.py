@@ -8,7 +8,7 @@ import typer
 
 from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json
-from greenroom.cli.reporting import find_jobs
+from greenroom.cli.result_files import Env, opened_jobs
 
 if TYPE_CHECKING:
     from greenroom.reports.sections import Failures
@@ -21,22 +21,25 @@ app = typer.Typer()
 @app.command()
 def errors(
     name: Annotated[
-        str, typer.Argument(help="The name or id of a run or an evaluation.", metavar="NAME")
+        str,
+        typer.Argument(
+            help="The name or id of a run or an evaluation, or a Tau Bench result file.",
+            metavar="NAME|FILE",
+        ),
     ],
+    env: Env = "retail",
     limit: Annotated[int, typer.Option("--limit", help="How many failures to explain.")] = 20,
     json: Json = False,
 ) -> None:
     """Break failures down by kind, and explain each with its evidence."""
-    from greenroom.store import RunRecord, open_store
+    from greenroom.analysis.errors import break_down
+    from greenroom.store import RunRecord
 
-    store = open_store()
-    (job,) = find_jobs(store, [name])
-    if json and isinstance(job, RunRecord):
-        from greenroom.analysis.errors import break_down
-
-        print_json(break_down(store.runs.results(job.id)).model_dump())
-        return
-    section = _failures(store, job)
+    with opened_jobs([name], env) as (store, (job,)):
+        if json and isinstance(job, RunRecord):
+            print_json(break_down(store.runs.results(job.id)).model_dump())
+            return
+        section = _failures(store, job)
     if json:
         print_json(section.model_dump())
     elif not section.total:

@@ -152,7 +152,8 @@ def list_models(json: Json = False) -> None:
 def _quality(result: TrainingResult) -> str:
     if not result.held_out:
         return "none was held out to measure with"
-    return f"of {result.held_out} held out, {result.held_out_right} got the right command"
+    right = f"of {result.held_out} held out, {result.held_out_right} got the right command"
+    return f"{right} (they vary the sentences trained with: expect less of other wordings)"
 
 
 def _row(result: TrainingResult) -> dict[str, Any]:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,12 +11,14 @@ import typer
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json, print_table
+from greenroom.cli.result_files import Env, opened_jobs
 from greenroom.cli.working import work
+from greenroom.errors import InputError
 from greenroom.judging.config import JudgingConfig
 from greenroom.options import checked
 
 if TYPE_CHECKING:
-    from greenroom.store import JudgementRecord, JudgingRecord, RunRecord, Store
+    from greenroom.store import JudgementRecord, JudgingRecord, Store
 
 
 app = typer.Typer()
@@ -35,9 +34,7 @@ def identify(
             help="The name or id of a run, or a Tau Bench result file.", metavar="RUN|FILE"
         ),
     ],
-    env: Annotated[
-        str, typer.Option("--env", help="The domain of a result file: it tells which tools write.")
-    ] = "retail",
+    env: Env = "retail",
     examples: Annotated[
         int, typer.Option("--examples", help="How many judgements to show in full.", min=0)
     ] = 10,
@@ -52,9 +49,12 @@ def identify(
     gave before are not asked for again.
     """
     from greenroom.judging import failed_episodes, start_judging, summarise
+    from greenroom.store import RunRecord
 
     config = checked(JudgingConfig, fields)
-    with _opened(target, env) as (store, run):
+    with opened_jobs([target], env) as (store, (run,)):
+        if not isinstance(run, RunRecord):
+            raise InputError(f"'{run.name}' is an evaluation: runs have failures to judge.")
         episodes = list(store.runs.results(run.id))
         failures = failed_episodes(episodes)
         wanted = {episode.key for episode in failures[: config.max_failures]}
@@ -83,50 +83,6 @@ def identify(
         )
     else:
         _print(run.name, config.judge, len(failures), judgements, examples)
-
-
-@contextmanager
-def _opened(target: str, env: str) -> Generator[tuple[Store, RunRecord]]:
-    """The store with a run: the one of that name, or a result file in a temporary store."""
-    from greenroom.store import open_store
-
-    path = Path(target)
-    if not path.is_file():
-        store = open_store()
-        yield store, store.runs.find(target)
-        return
-    from tempfile import TemporaryDirectory
-
-    from sqlalchemy import URL
-
-    from greenroom._version import __version__
-    from greenroom.domains.plugins import find_plugin
-    from greenroom.reports.tau_bench import read_tau_bench
-    from greenroom.store import RunRecord, Store, open_engine
-
-    tools = find_plugin(env).tools
-    writing = [name for name, tool in tools.items() if tool.writes]
-    episodes = read_tau_bench(path, write_tools=writing)
-    with TemporaryDirectory(prefix="greenroom-identify-") as folder:
-        store = Store(open_engine(URL.create("sqlite", database=f"{folder}/runs.db")))
-        try:
-            run = RunRecord(
-                id="file",
-                name=path.name,
-                created_at=datetime.now(UTC),
-                greenroom_version=__version__,
-                env=env,
-                task_split="test",
-                agent_strategy="file",
-                task_indices=sorted({episode.task_index for episode in episodes}),
-                num_trials=1 + max((episode.trial for episode in episodes), default=0),
-                pack={},
-            )
-            store.runs.create(run)
-            store.runs.add(run.id, episodes)
-            yield store, run
-        finally:
-            store.close()
 
 
 def _judge(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
+
+from greenroom.errors import InputError
 
 if TYPE_CHECKING:
     from greenroom.benchmark.config import RunConfig
@@ -31,6 +33,28 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace a pack that is there already.")]
 
 _SWITCHES_WITH_VALUE = ("--clear-cache",)
+
+
+ClearCache = Annotated[
+    str | None,
+    typer.Option(
+        "--clear-cache",
+        help="true: forget all kept answers first. false: keep answers and use them, as --cache "
+        "does.",
+        metavar="[true|false]",
+    ),
+]
+
+
+def cached_fields(fields: Mapping[str, Any], clear_cache: str | None) -> dict[str, Any]:
+    """The fields of a run, changed as `--clear-cache` says."""
+    from greenroom.models import clear_answers
+
+    if clear_cache not in (None, "true", "false"):
+        raise InputError(f"--clear-cache takes true or false, not '{clear_cache}'.")
+    if clear_cache == "true":
+        clear_answers()
+    return {**fields, "cache": True} if clear_cache == "false" else dict(fields)
 
 
 class ListOptionsCommand(TyperCommand):

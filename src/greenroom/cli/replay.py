@@ -32,7 +32,8 @@ def replay(
 
     config = check_config(fields)
     domain = load_domain(config.env, config.data, config.env_options)
-    recordings = load_recordings(file)
+    recorded = load_recordings(file)
+    recordings = [recording for recording in recorded if not recording.crashed]
     episodes: list[ReplayedEpisode] = []
     with progress_bar("Episodes", len(recordings), shown=not json) as advance:
         for episode in replay_recordings(domain, recordings, split=config.task_split):
@@ -44,6 +45,7 @@ def replay(
     agreeing = sum(episode.agrees for episode in episodes)
     result: dict[str, Any] = {
         "episodes": len(episodes),
+        "crashed": len(recorded) - len(recordings),
         "rewards_agreeing": agreeing,
         "observations_differing": sum(len(episode.differences) for episode in episodes),
         "pass_hat_k": pass_hat_ks(trials),
@@ -92,6 +94,8 @@ def _print(result: dict[str, Any]) -> None:
             f"  replayed: {row['replayed']:.200}",
             markup=False,
         )
+    if result["crashed"]:
+        out.print(f"Left out: {result['crashed']} episodes that crashed and were never played")
     out.print(f"Observations that differ: {result['observations_differing']}")
     figures = "  ".join(f"pass^{k} {value:.3f}" for k, value in result["pass_hat_k"].items())
     out.print(f"{figures or 'no episodes'}")

@@ -8,7 +8,7 @@ import typer
 
 from greenroom.benchmark.config import RunConfig
 from greenroom.cli.config_options import AgentCommand, takes
-from greenroom.cli.options import Json, JUnit, Output, Run
+from greenroom.cli.options import ClearCache, Json, JUnit, Output, Run, cached_fields
 from greenroom.cli.reporting import finish, report_options
 from greenroom.cli.working import play_and_report
 
@@ -19,12 +19,7 @@ app = typer.Typer()
 @takes(RunConfig)
 def run(
     fields: dict[str, Any],
-    clear_cache: Annotated[
-        str,
-        typer.Option(
-            "--clear-cache", help="Forget all kept answers first.", metavar="[true|false]"
-        ),
-    ] = "false",
+    clear_cache: ClearCache = None,
     junit: JUnit = None,
     output: Output = None,
     name: Annotated[
@@ -37,13 +32,10 @@ def run(
     Each setting of the agent is a flag, too: 'greenroom agents list' shows them.
     """
     from greenroom.benchmark import check_config, start_run
-    from greenroom.models import clear_answers
     from greenroom.store import open_store
 
     wanted = report_options(junit, output)
-    config = check_config(fields)
-    if clear_cache == "true":
-        clear_answers()
+    config = check_config(cached_fields(fields, clear_cache))
     store = open_store()
     record, prepared = start_run(store, config, name=name)
     finish(play_and_report(store, record, prepared, wanted, json=json))

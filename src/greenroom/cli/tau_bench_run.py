@@ -13,7 +13,7 @@ import typer
 from greenroom.agents.flags import AgentFlags, flags_of_options
 from greenroom.benchmark.config import RunConfig
 from greenroom.cli.app import report_error
-from greenroom.cli.options import spelt_out_switches
+from greenroom.cli.options import cached_fields, spelt_out_switches
 from greenroom.options import add_arguments, joined_lists, options_of
 
 DEFAULTS: dict[str, Any] = {
@@ -47,7 +47,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     add_arguments(parser, options, defaults=DEFAULTS)
     parser.add_argument("--log-dir", default="results", help="Where the result file is written.")
     parser.add_argument(
-        "--clear-cache", choices=["true", "false"], help="Forget all kept answers first."
+        "--clear-cache",
+        choices=["true", "false"],
+        help="true: forget all kept answers first; false: keep answers and use them.",
     )
     own = {"-h": False, "--help": False, "--log-dir": True, "--clear-cache": True}
     flags = AgentFlags(own | flags_of_options(options), lambda _: DEFAULTS["agent_strategy"])
@@ -61,14 +63,12 @@ def play(flags: argparse.Namespace) -> None:
     from greenroom.benchmark import check_config, start_run
     from greenroom.cli.reporting import FAILED, ReportOptions
     from greenroom.cli.working import play_and_report
-    from greenroom.models.cache import clear_answers
     from greenroom.reports.tau_bench import result_file_name, tau_bench_rows, write_tau_bench
     from greenroom.store import open_store
 
     fields: dict[str, Any] = {k: value for k, value in vars(flags).items() if value is not None}
     log_dir = Path(fields.pop("log_dir"))
-    if fields.pop("clear_cache", None) == "true":
-        clear_answers()
+    fields = cached_fields(fields, fields.pop("clear_cache", None))
     strategy = find_strategy(flags.agent_strategy)
     if not strategy.needs_model and strategy.create_model is None:
         # It knows what to do, and would talk to a model for nothing.

@@ -140,6 +140,8 @@ def play_and_report(
     """Play what is left of a run, then show its report, or say how to go on."""
     from greenroom.benchmark import play_run
 
+    for caveat in run.pack.get("caveats", ()):
+        typer.echo(f"note: {caveat}", err=True)
     earlier = store.runs.summaries(run.id)
     work(
         store.runs,

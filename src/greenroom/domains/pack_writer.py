@@ -93,8 +93,7 @@ def _write_domain(root: Path, pack: Pack) -> None:
         tasks = [task.to_json() for task in pack.tasks(split)]
         _write_json(root / "tasks" / f"{split}.json", tasks)
     (root / "policy.md").write_text(pack.policy, encoding="utf-8")
-    if pack.rules:
-        _write_json(root / "rules.json", list(pack.rules))
+    _write_json(root / "rules.json", list(pack.rules))
     if pack.tool_infos:
         _write_json(root / "tools.json", list(pack.tool_infos))
 

@@ -40,6 +40,8 @@ class PackInfo(BaseModel):
     source: str
     licence: str
     notes: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
+    """What has to be known to read a result: said when a run starts, and beside its figure."""
 
 
 _info = TypeAdapter(PackInfo)

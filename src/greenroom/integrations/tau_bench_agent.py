@@ -19,7 +19,7 @@ from greenroom.errors import EpisodeOver, InputError, redacted
 from greenroom.integrations.tau_bench_stage import UpstreamEnv, UpstreamStage
 from greenroom.models import BudgetExhausted
 from greenroom.models.purses import Ledger
-from greenroom.reports.tau_bench import OwnInfo
+from greenroom.reports.tau_bench import OwnInfo, exported_messages
 from greenroom.store import NO_RESULT, Outcome, outcome_of
 from greenroom.trajectories import write_conversation
 from greenroom.trials import cell_seed
@@ -135,6 +135,10 @@ class UpstreamAgent:
         messages: list[dict[str, Any]] | None = getattr(attempt.agent, "messages", None)
         usage = attempt.ledger.usage()
         own = OwnInfo(
+            version=__version__,
+            agent_strategy=self._context.strategy.name,
+            facts=getattr(attempt.agent, "facts", {}),
+            tallies=getattr(attempt.agent, "tallies", {}),
             outcome=attempt.outcome,
             attempts=attempt.number,
             seed=cell_seed(config.seed, _number(task_index), trial),
@@ -143,18 +147,13 @@ class UpstreamAgent:
             usage=usage,
             made_from_steps=messages is None,
         ).model_dump(mode="json")
-        about: dict[str, Any] = {
-            "version": __version__,
-            "agent_strategy": self._context.strategy.name,
-            "facts": getattr(attempt.agent, "facts", {}),
-            "tallies": getattr(attempt.agent, "tallies", {}),
-        }
-        info = {**stage.info, "greenroom": {**about, **own}}
+        info = {**stage.info, "greenroom": own}
         if attempt.outcome == NO_RESULT:
             problem = redacted(f"{type(attempt.problem).__name__}: {attempt.problem}")
             info |= {"error": problem, "infrastructure_error": True}
         if messages is None:
             messages = write_conversation(stage.policy, stage.opening, stage.steps)
+        messages = exported_messages(messages)
         agent = usage.get("agent")
         return self._types.SolveResult(
             reward=stage.reward if stage.done else 0.0,

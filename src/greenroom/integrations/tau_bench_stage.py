@@ -62,6 +62,13 @@ class UpstreamStage(Stage):
         """No further step is possible."""
         return self.done or len(self.steps) >= self._max_steps
 
+    @property
+    def final_reward(self) -> float | None:
+        """The reward, once no further step is possible; None before."""
+        if not self.over:
+            return None
+        return self.reward if self.done else 0.0
+
     async def open(self, task_index: int | None) -> None:
         """Begin an episode of a task."""
         response = await self._in_thread(self._env.reset, task_index)

@@ -11,6 +11,7 @@ import anyio
 
 from greenroom.errors import GreenroomError
 from greenroom.models.cache import AnswerCache, answer_key
+from greenroom.models.endpoints import Endpoint
 from greenroom.models.faults import NO_TOKENS, Fault, Tokens, excerpt
 from greenroom.models.limits import AdaptiveLimit
 from greenroom.models.prices import Prices
@@ -73,6 +74,11 @@ class ModelClient:
         self._cache_hits = 0
         self._in_flight = 0
         self._tokens_per_byte, self._longest = _TOKENS_PER_BYTE, _LONGEST_ANSWER
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where the model is asked."""
+        return self._transport.endpoint
 
     @property
     def counters(self) -> Counters:

@@ -60,7 +60,8 @@ def is_partial(metrics: RunMetrics, k: int) -> bool:
 
 def notes(report: RunData) -> list[str]:
     """What has to be known beside the headline; empty where there is nothing to add."""
-    metrics, said = report.metrics, list(report.run.warnings)
+    metrics, caveats = report.metrics, report.run.pack.get("caveats", ())
+    said = [*map(str, caveats), *report.run.warnings]
     if metrics.missing:
         why = {"running": "the run is still going on", "interrupted": "the run was interrupted"}
         reason = why.get(report.run.status)

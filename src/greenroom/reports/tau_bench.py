@@ -3,7 +3,7 @@
 The file is a list of rows {task_id, reward, info, traj, trial}. Rows have two things more than Tau
 Bench's, where its own readers do not look: `info.reward_info.parts` holds both parts of the reward,
 and `info.greenroom` how the episode ended and what it took. A row of an infrastructure error says
-so in its `info`, so that it is not taken for a failure of the agent.
+so in its `info`, so that it is not counted as a failure of the agent.
 """
 
 from __future__ import annotations
@@ -46,6 +46,12 @@ _TERMINATING_TOOL = "transfer_to_human_agents"
 class OwnInfo(BaseModel):
     """What only Greenroom writes into a row, under `info.greenroom`."""
 
+    version: str = ""
+    agent_strategy: str = ""
+    facts: dict[str, str] = Field(default_factory=dict[str, str])
+    tallies: dict[str, dict[str, float | None]] = Field(
+        default_factory=dict[str, dict[str, float | None]]
+    )
     outcome: Outcome
     attempts: int = 1
     seed: int = 0
@@ -99,13 +105,13 @@ def _row(run: RunRecord, episode: EpisodeRecord) -> dict[str, Any]:
         "reward": 0.0 if episode.reward is None else episode.reward,
         "info": {"error": episode.error or "unknown", "infrastructure_error": True}
         if broken
-        else _info(episode),
+        else _info(run, episode),
         "traj": [] if broken else _traj(run, episode),
         "trial": episode.trial,
     }
 
 
-def _info(episode: EpisodeRecord) -> dict[str, Any]:
+def _info(run: RunRecord, episode: EpisodeRecord) -> dict[str, Any]:
     task = episode.task
     actions = [_action(action) for action in task.actions]
     user = episode.usage.get("user")
@@ -120,7 +126,12 @@ def _info(episode: EpisodeRecord) -> dict[str, Any]:
         "user_cost": user.cost if user is not None else None,
         "reward_info": _reward_info(episode, actions),
         "greenroom": OwnInfo.model_validate(
-            {**dict(episode), "made_from_steps": episode.messages is None}
+            {
+                **dict(episode),
+                "version": run.greenroom_version,
+                "agent_strategy": run.agent_strategy,
+                "made_from_steps": episode.messages is None,
+            }
         ).model_dump(mode="json"),
     }
 
@@ -129,7 +140,11 @@ def _reward_info(episode: EpisodeRecord, actions: list[dict[str, Any]]) -> dict[
     details = episode.details
     if details is None:
         return None
-    database = {"r_actions": float(details.database)}
+    database = {
+        "r_actions": float(details.database),
+        # Tau Bench requires it. Runs of earlier versions did not keep it.
+        "gt_data_hash": details.ground_truth_hash or "",
+    }
     outputs = {"r_outputs": float(all(details.outputs.values())), "outputs": details.outputs}
     return {
         "reward": episode.reward,
@@ -142,11 +157,23 @@ def _reward_info(episode: EpisodeRecord, actions: list[dict[str, Any]]) -> dict[
 
 def _traj(run: RunRecord, episode: EpisodeRecord) -> list[dict[str, Any]]:
     if episode.messages is not None:
-        return episode.messages
+        return exported_messages(episode.messages)
     steps = (
         SpokenStep(**_action(step.action), observation=step.observation) for step in episode.steps
     )
     return write_conversation(run.policy, episode.opening, steps)
+
+
+def exported_messages(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages as Tau Bench's readers expect them: only the first is a system message.
+
+    An agent's own notes are system messages further down. They stay in the run.
+    """
+    return [
+        message
+        for place, message in enumerate(messages)
+        if place == 0 or message.get("role") != "system"
+    ]
 
 
 def _action(action: ActionRecord) -> dict[str, Any]:
@@ -172,6 +199,7 @@ class _RowTask(BaseModel):
 
 class _RowRewardParts(BaseModel):
     r_actions: float | None = None
+    gt_data_hash: str | None = None
     r_outputs: float | None = None
     outputs: dict[str, bool] = Field(default_factory=dict[str, bool])
 
@@ -189,15 +217,23 @@ class _RowInfo(BaseModel):
     greenroom: OwnInfo | None = None
 
 
-class _Row(BaseModel):
+class ResultRow(BaseModel):
+    """A row of a result file."""
+
     task_id: int
     reward: FiniteFloat
     info: _RowInfo = Field(default_factory=_RowInfo)
     traj: list[Message]
     trial: int = 0
 
+    @property
+    def crashed(self) -> bool:
+        """An error ended the episode: it has no result."""
+        info = self.info
+        return info.infrastructure_error or (not self.traj and info.error is not None)
 
-_rows = TypeAdapter(list[_Row])
+
+_rows = TypeAdapter(list[ResultRow])
 
 
 def read_tau_bench(path: Path, *, write_tools: Collection[str] = ()) -> list[EpisodeRecord]:
@@ -239,10 +275,12 @@ def read_tau_bench(path: Path, *, write_tools: Collection[str] = ()) -> list[Epi
 
 
 def _episode(
-    row: _Row, messages: list[dict[str, Any]], written_at: datetime, write_tools: frozenset[str]
+    row: ResultRow,
+    messages: list[dict[str, Any]],
+    written_at: datetime,
+    write_tools: frozenset[str],
 ) -> EpisodeRecord:
     info = row.info
-    broken = info.infrastructure_error or (not row.traj and info.error is not None)
     made_from_steps = info.greenroom is not None and info.greenroom.made_from_steps
     spoken = read_conversation(row.traj, native=made_from_steps or None)
     task = info.task or _RowTask()
@@ -250,7 +288,7 @@ def _episode(
     return EpisodeRecord(
         task_index=row.task_id,
         trial=row.trial,
-        reward=None if broken else row.reward,
+        reward=None if row.crashed else row.reward,
         task=TaskRecord(
             instruction=task.instruction,
             user_id=task.user_id,
@@ -261,12 +299,12 @@ def _episode(
         steps=_steps(spoken, write_tools),
         messages=None if made_from_steps or not messages else messages,
         details=_details(row),
-        error=info.error if broken else None,
-        **dict(own, outcome=NO_RESULT if broken else own.outcome),
+        error=info.error if row.crashed else None,
+        **dict(own, outcome=NO_RESULT if row.crashed else own.outcome),
     )
 
 
-def _outcome(row: _Row, spoken: Conversation) -> Outcome:
+def _outcome(row: ResultRow, spoken: Conversation) -> Outcome:
     if row.reward >= 1:
         return "success"
     last = spoken.steps[-1] if spoken.steps else None
@@ -305,7 +343,7 @@ def _invalid(observation: str, name: str) -> str | None:
     return observation if observation == f"Unknown action {name}" else None
 
 
-def _details(row: _Row) -> RewardRecord | None:
+def _details(row: ResultRow) -> RewardRecord | None:
     """Both parts of the reward, where they are written or follow from what is."""
     reward_info = row.info.reward_info
     if reward_info is None:
@@ -314,7 +352,11 @@ def _details(row: _Row) -> RewardRecord | None:
         return reward_info.parts
     parts = reward_info.info
     if parts.r_actions is not None:
-        return RewardRecord(database=bool(parts.r_actions), outputs=parts.outputs)
+        return RewardRecord(
+            database=bool(parts.r_actions),
+            outputs=parts.outputs,
+            ground_truth_hash=parts.gt_data_hash or None,
+        )
     if row.reward >= 1 or all(parts.outputs.values()):
         return RewardRecord(database=row.reward >= 1, outputs=parts.outputs)
     return None  # outputs are missing, and nothing tells how the database ended

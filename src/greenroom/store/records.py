@@ -92,6 +92,8 @@ class RewardRecord(Record):
     outputs: dict[str, bool] = Field(default_factory=dict[str, bool])
     strict_outputs: dict[str, bool] = Field(default_factory=dict[str, bool])
     differences: list[DifferenceRecord] = Field(default_factory=list[DifferenceRecord])
+    ground_truth_hash: str | None = None
+    """Tau Bench's hash of the ground truth's database, kept for a task without outputs."""
 
 
 class Usage(Record):

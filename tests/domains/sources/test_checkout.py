@@ -222,8 +222,24 @@ class TestVersion:
 
         assert self.imported(checkout, tmp_path) == f"commit {COMMIT[:12]}"
         info = load_pack(tmp_path / "pack", "retail").info
-        assert (info.name, info.source) == ("tau-bench", "sierra-research/tau-bench checkout")
+        assert (info.name, info.source) == ("tau-bench", "tau-bench checkout of unknown origin")
         assert "sha256:" in info.notes[0]
+
+    @pytest.mark.parametrize(
+        ("url", "source"),
+        [
+            ("https://github.com/sierra-research/tau-bench", "sierra-research/tau-bench"),
+            ("https://me:secret@github.com/someone/tau-bench.git", "someone/tau-bench"),
+            ("git@github.com:someone/their-fork.git", "someone/their-fork"),
+        ],
+    )
+    def test_a_fork_is_labelled_by_what_it_is(
+        self, checkout: Path, tmp_path: Path, url: str, source: str
+    ) -> None:
+        config = f'[core]\n\tbare = false\n[remote "origin"]\n\turl = {url}\n\tfetch = +x\n'
+        write_files(checkout, {".git/HEAD": f"{COMMIT}\n", ".git/config": config})
+        self.imported(checkout, tmp_path)
+        assert load_pack(tmp_path / "pack", "retail").info.source == f"checkout of {source}"
 
     @pytest.mark.parametrize(
         "files",
@@ -488,6 +504,9 @@ def test_official_data_comes_through_a_checkout_unchanged(
         theirs = load_pack(official_data, domain)
         assert ours.load_tables() == theirs.load_tables()
         assert (ours.policy, ours.rules) == (theirs.policy, theirs.rules)
+        # Airline's rules are an empty list, which is written, too.
+        files = [data / domain / "rules.json" for data in (result.directory, official_data)]
+        assert read_json(files[0], list) == read_json(files[1], list)
         assert sorted(ours.tool_infos, key=str) == sorted(theirs.tool_infos, key=str)
         for split in splits:
             path = official_data / domain / "tasks" / f"{split}.json"

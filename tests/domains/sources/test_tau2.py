@@ -162,7 +162,9 @@ class TestPull:
         assert (info.name, info.version, info.licence) == ("tau2", "inspect-evals 0.26.0", "MIT")
         assert "tau2-bench" in info.source
         assert "wheel" in info.source
-        assert info.notes == ("1 criteria of the source are not scored (retail nl_assertions 1).",)
+        unscored, tools = info.caveats
+        assert unscored == "1 criteria of tau2 are not scored here (retail nl_assertions 1)."
+        assert "The tools are Tau Bench v1's, not tau2's" in tools
 
     def test_keeps_a_pack_that_is_there_unless_told_to_replace_it(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

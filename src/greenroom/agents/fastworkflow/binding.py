@@ -25,7 +25,8 @@ from greenroom.errors import redacted
 
 _LONGEST_COMPLAINT = 300
 _MOST_CLARIFICATIONS = 5
-_NOT_UNDERSTOOD = (
+NOT_UNDERSTOOD = "not understood"
+_NO_COMMAND = (
     "Error: it was not understood which command is meant. Begin with the exact name of one of the "
     "available commands."
 )
@@ -124,7 +125,7 @@ class Binding:
         if self._unresolved < _MOST_CLARIFICATIONS:
             return output
         session.cme_workflow.end_command_processing()
-        return output_of(session, _NOT_UNDERSTOOD, success=False)
+        return output_of(session, _NO_COMMAND, success=False)
 
     def _resolve(self, session: Any, command: str) -> Any:
         if self.exact_only and stage_of(session) in ("", "INTENT_DETECTION"):
@@ -165,6 +166,7 @@ class Binding:
                     "observation": text,
                     "reward": result.reward,
                     "done": done,
+                    "info": result.info,
                 }
             )
         self._answers[number] = text
@@ -215,7 +217,10 @@ class Binding:
         # FastWorkflow's own answers, such as "abort", are not failures.
         if not output.success or stage_of(session) in UNDECIDED:
             self.resolved["failed"] += 1
-            self._tell({"command": command, "action": None, "error": response_of(output).response})
+            understood = stage_of(session) not in UNDECIDED
+            # What FastWorkflow says of a command that it did not understand is advice.
+            problem = response_of(output).response if understood else NOT_UNDERSTOOD
+            self._tell({"command": command, "action": None, "error": problem})
 
 
 def _deed(action: dict[str, Any]) -> bytes:

@@ -7,10 +7,12 @@ other agent. FastWorkflow's answers and questions go to the user.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal
 from uuid import uuid4
@@ -19,15 +21,19 @@ import orjson
 from pydantic import Field, TypeAdapter, ValidationError
 
 from greenroom.agents.conversation import writable
+from greenroom.agents.fastworkflow.binding import NOT_UNDERSTOOD
+from greenroom.agents.fastworkflow.commands import first_word
 from greenroom.agents.fastworkflow.fastworkflow_tool_map import ToolMap
 from greenroom.agents.fastworkflow.folders import find_workflow, installed_version
 from greenroom.agents.fastworkflow.workers import Worker, Workers, prepare_workers
 from greenroom.agents.strategies import AgentContext, AgentStrategy, DomainView, Stage
-from greenroom.domains.tasks import Action, respond
+from greenroom.domains.tasks import RESPOND, Action, respond
 from greenroom.errors import InputError
 from greenroom.models import ContextWindowExceeded, ModelRequest, Tokens
 from greenroom.models.purses import Spending
 from greenroom.options import ModelRole, Settings
+
+log = logging.getLogger("greenroom.fastworkflow")
 
 
 class FastWorkflowSettings(Settings):
@@ -64,10 +70,20 @@ class FastWorkflowSettings(Settings):
     )
 
 
+_FLOATS: Final = "250 becomes 250.0, which is another value where the ground truth has 250"
 _UNTRAINED: Final = "none: only exact command names are understood"
-_ADVICE: Final = ("Check your command name", "or type", "Choose the correct")
+_ADVICE: Final = ("Provide corrected", "Enter 'abort'", "Check your command name")
+"""Beginnings of the lines in which FastWorkflow says what to do about a refused command."""
 _LONGEST_REASON: Final = 120
 _RESOLUTIONS: Final = ("exact", "close name", "intent model", "parameter extraction", "failed")
+
+
+@dataclass
+class TurnMetrics:
+    """The steps of a turn as callbacks report them, and what its model calls took."""
+
+    steps: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    spent: Spending = field(default_factory=Spending)
 
 
 @dataclass
@@ -106,6 +122,12 @@ async def open_production(
         "bridge": settings.bridge,
         "intent models": "trained" if workers.trained else _UNTRAINED,
     }
+    floats = [one for one in workers.floats if checked.has_command(one.partition(".")[0])]
+    if floats:
+        facts["float parameters"] = f"{', '.join(floats)}: {_FLOATS}"
+        log.warning(
+            "The workflow %s has float parameters. %s", workflow.name, facts["float parameters"]
+        )
     return Production(workers, domain.tool_infos, tool_map, max_steps, facts)
 
 
@@ -132,6 +154,7 @@ class FastWorkflowAgent:
         self._settings: FastWorkflowSettings = context.settings
         self._session = f"{context.task_index}-{context.trial}-{uuid4().hex[:8]}"
         self._resolved: Mapping[str, int] = {}
+        self.turns: list[TurnMetrics] = []
         self._asked: dict[str, Spending] = defaultdict(Spending)
         self._refused: Counter[str] = Counter()
         self._decided: list[Mapping[str, Any]] = []
@@ -148,6 +171,13 @@ class FastWorkflowAgent:
             "model calls": {role: used.calls for role, used in self._asked.items()},
             "model tokens": {role: used.tokens.total for role, used in self._asked.items()},
             "model cost": {role: used.cost for role, used in self._asked.items()},
+            "model tokens by turn": {
+                f"turn {number}": turn.spent.tokens.total
+                for number, turn in enumerate(self.turns, 1)
+            },
+            "model cost by turn": {
+                f"turn {number}": turn.spent.cost for number, turn in enumerate(self.turns, 1)
+            },
         }
 
     async def play(self, stage: Stage) -> None:
@@ -177,6 +207,7 @@ class FastWorkflowAgent:
     async def _turn(self, worker: Worker, stage: Stage, words: str) -> str | None:
         """The agent's reply to a user message; None if it gave up."""
         self._too_long = None
+        self.turns.append(TurnMetrics())
         await worker.send(words=words)
         while True:
             message = await worker.receive()
@@ -213,7 +244,8 @@ class FastWorkflowAgent:
             self._too_long = problem
             return {"kind": "context_window", "problem": str(problem)}
         tokens = Tokens(completion.prompt_tokens, completion.completion_tokens)
-        self._asked[role].add(tokens, completion.cost)
+        for spent in (self._asked[role], self.turns[-1].spent):
+            spent.add(tokens, completion.cost)
         return {
             "kind": "completion",
             "text": completion.text,
@@ -224,7 +256,7 @@ class FastWorkflowAgent:
 
     async def _step(self, stage: Stage, wanted: Mapping[str, Any]) -> dict[str, Any]:
         if stage.over:
-            return {"observation": "The conversation is over.", "done": True}
+            return {"observation": "The conversation is over.", **_metrics(stage, "none")}
         action = Action(wanted["name"], dict(wanted["arguments"]))
         call_id = f"call_{len(self.messages)}"
         function = {"name": action.name, "arguments": orjson.dumps(action.kwargs).decode()}
@@ -244,7 +276,7 @@ class FastWorkflowAgent:
                 "content": observation,
             }
         )
-        return {"observation": observation, "done": stage.over}
+        return {"observation": observation, **self._note_step(stage, action)}
 
     async def _make_decided(self, stage: Stage) -> None:
         decided, self._decided = self._decided, []
@@ -255,16 +287,25 @@ class FastWorkflowAgent:
 
     async def _say(self, stage: Stage, answer: str) -> str:
         self.messages.append({"role": "assistant", "content": answer})
-        words = await stage.step(respond(answer))
+        said = respond(answer)
+        words = await stage.step(said)
+        self._note_step(stage, said)
         self.messages.append({"role": "user", "content": words})
         return words
 
+    def _note_step(self, stage: Stage, action: Action) -> dict[str, Any]:
+        metrics = _metrics(stage, "user" if action.name == RESPOND else action.name)
+        self.turns[-1].steps.append({"action": action, **metrics})
+        return metrics
+
     def _note_refusal(self, command: str, problem: str) -> None:
         lines = [line.strip() for line in problem.splitlines() if line.strip()]
-        # FastWorkflow's first line says that it failed, the last one why; skip its fixed advice.
-        reasons = [line for line in lines if not line.startswith(_ADVICE)]
-        why = reasons[-1] if reasons else "not understood"
-        name = command.split(maxsplit=1)[0] if command.strip() else "(nothing)"
+        # FastWorkflow's first line says that it failed, the last one before its advice why.
+        reasons = list(takewhile(lambda line: not line.startswith(_ADVICE), lines))
+        why = reasons[-1] if reasons else NOT_UNDERSTOOD
+        name = first_word(command)
+        if name not in self._production.workers.commands:
+            name = "(in words)" if command.strip() else "(nothing)"
         self._refused[f"{name}: {why}"[:_LONGEST_REASON]] += 1
         self.messages.append(
             {"role": "system", "content": f"FastWorkflow did not execute '{command}': {problem}"}
@@ -274,6 +315,16 @@ class FastWorkflowAgent:
         if self._too_long is not None:
             raise self._too_long
         self.messages.append({"role": "system", "content": f"FastWorkflow gave up: {problem}"})
+
+
+def _metrics(stage: Stage, source: str) -> dict[str, Any]:
+    """What a step's callback is told. The reward is 0 until the last step, as in Tau Bench."""
+    return {
+        "reward": stage.final_reward or 0.0,
+        "done": stage.over,
+        # Tau Bench's info also has the task with its ground truth, which no agent may see.
+        "info": {"source": source},
+    }
 
 
 def _tool_map(given: Path | None) -> dict[str, str]:

@@ -63,7 +63,7 @@ def install_bridge(session: Any, binding: Binding) -> Generator[Binding]:
 
 
 def set_step_callback(session: Any, callback: StepCallback | None) -> None:
-    """Set a callback for every step: its command, action, observation, reward and end."""
+    """Set a callback for every step: its command, action, observation, reward, end and info."""
     _bindings[session].callback = callback
 
 

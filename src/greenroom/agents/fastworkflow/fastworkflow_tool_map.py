@@ -62,6 +62,10 @@ class ToolMap:
                 "without it (--agent-option partial=1)."
             )
 
+    def has_command(self, command: str) -> bool:
+        """Whether a command calls a tool."""
+        return local_name(command) in self._tools
+
     def action(self, command: str, parameters: Any) -> dict[str, Any]:
         """The tool call of a command with its parameters."""
         name = self._tools.get(local_name(command))

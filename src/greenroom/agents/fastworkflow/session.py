@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 
@@ -138,9 +138,7 @@ class _RelayedEnvironment:
         self._wire = wire
 
     def step(self, action: dict[str, Any]) -> Any:
-        # The reward is known to the episode alone.
-        reply = self._wire.ask(kind="step", action=action)
-        return SimpleNamespace(**reply, reward=0.0, info={})
+        return SimpleNamespace(**self._wire.ask(kind="step", action=action))
 
 
 def hold(wire: WorkerEnd, workflow: str, settings: SessionSettings) -> None:
@@ -252,3 +250,29 @@ def command_names(workflow: str) -> list[str]:
     definition = fastworkflow().RoutingRegistry.get_definition(workflow)
     names = {local_name(name) for names in definition.contexts.values() for name in names}
     return sorted(names - {"wildcard"})
+
+
+def float_parameters(workflow: str) -> list[str]:
+    """The parameters of a workflow's commands that turn whole numbers into floats."""
+    definition = fastworkflow().RoutingRegistry.get_definition(workflow)
+    kind = fastworkflow().ModuleType.COMMAND_PARAMETERS_CLASS
+    names = {name for names in definition.contexts.values() for name in names}
+    return sorted(
+        f"{local_name(name)}.{parameter}"
+        for name in names - {"wildcard"}
+        for parameter, field in _fields_of(definition.get_command_class(name, kind)).items()
+        if _is_float(field.annotation)
+    )
+
+
+def _is_float(annotation: Any) -> bool:
+    # A union with int keeps whole numbers as they are.
+    inner = get_args(annotation)
+    return annotation is float or (
+        int not in inner
+        and any(map(_is_float, [*inner, *(f.annotation for f in _fields_of(annotation).values())]))
+    )
+
+
+def _fields_of(model: Any) -> Mapping[str, Any]:
+    return getattr(model, "model_fields", {})

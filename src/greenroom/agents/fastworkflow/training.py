@@ -10,11 +10,11 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from greenroom.agents.fastworkflow import training_utterances as own_utterances
 from greenroom.agents.fastworkflow.folders import COMMAND_INFO, installed_version, place_copies
+from greenroom.agents.fastworkflow.owned_folders import OwnedFolder
 from greenroom.agents.fastworkflow.training_models import BaseModels, choose_models
 from greenroom.agents.fastworkflow.training_process import (
     SyntheticModel,
@@ -172,8 +173,8 @@ def train(
         known = None if force else _read(record)
         if known is not None:
             return known.model_copy(update={"cached": True})
-        with TemporaryDirectory(prefix="greenroom-fastworkflow-") as scratch:
-            return _train(training, Path(scratch), report)
+        with closing(OwnedFolder()) as scratch:
+            return _train(training, scratch.path, report)
 
 
 def workflow_digest(workflow_path: Path) -> str:

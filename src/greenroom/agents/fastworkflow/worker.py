@@ -53,7 +53,10 @@ def main(folder: Path, name: str, *, trained: bool) -> None:
     listener = socket.socket(socket.AF_UNIX)
     workflow = str(folder / WORKFLOWS / name)
     load_fastworkflow(folder, workflow, trained=trained)
-    facts = {"commands": session.command_names(workflow)}
+    facts = {
+        "commands": session.command_names(workflow),
+        "floats": session.float_parameters(workflow),
+    }
     listener.bind(str(folder / SOCKET))
     listener.listen(256)
     # Keep the garbage collector from touching, and so copying, the shared pages.

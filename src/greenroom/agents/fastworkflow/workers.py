@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,6 +18,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from greenroom.agents.fastworkflow import worker as worker
 from greenroom.agents.fastworkflow.folders import place_copies
+from greenroom.agents.fastworkflow.owned_folders import OwnedFolder
 from greenroom.agents.fastworkflow.processes import process_environment
 from greenroom.agents.fastworkflow.session import LENGTH, packed
 from greenroom.errors import InputError, OutsideFault, redacted
@@ -38,14 +37,21 @@ class WorkerLost(OutsideFault):
 class Workers:
     """A loaded FastWorkflow that gives every episode a worker."""
 
-    folder: Path
+    owned: OwnedFolder
     workflow: str
     """The name of the workflow that they run."""
     trained: bool = False
     """Whether it has intent models."""
     commands: list[str] = field(default_factory=list[str])
+    floats: list[str] = field(default_factory=list[str])
+    """The parameters that turn whole numbers into floats."""
     _loader: subprocess.Popen[bytes] | None = None
     _loading: anyio.Lock = field(default_factory=anyio.Lock)
+
+    @property
+    def folder(self) -> Path:
+        """The folder that they work in."""
+        return self.owned.path
 
     async def load(self) -> None:
         """Start the process that forks workers, unless it runs."""
@@ -68,7 +74,7 @@ class Workers:
                     env=process_environment(self.folder),
                 )
             facts = await self._facts(self._loader)
-            self.commands = facts["commands"]
+            self.commands, self.floats = facts["commands"], facts["floats"]
 
     async def _facts(self, loader: subprocess.Popen[bytes]) -> dict[str, Any]:
         ready = anyio.Path(self.folder / worker.READY)
@@ -100,7 +106,7 @@ class Workers:
     def close(self) -> None:
         """End the process that forks workers, and delete its files."""
         self._end_loader()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.owned.close()
 
     def _end_loader(self) -> None:
         loader, self._loader = self._loader, None
@@ -156,10 +162,10 @@ def prepare_workers(workflow: Path, artifacts: Path | None) -> Workers:
     """Copies of the folders that FastWorkflow writes to, in a temporary place."""
     if not hasattr(os, "fork"):
         raise InputError("The fastworkflow agent needs a system that can fork: Linux or macOS.")
-    folder = Path(tempfile.mkdtemp(prefix="greenroom-fastworkflow-"))
+    owned = OwnedFolder()
     try:
-        place_copies(workflow, folder, artifacts)
+        place_copies(workflow, owned.path, artifacts)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        owned.close()
         raise
-    return Workers(folder, workflow.name, trained=artifacts is not None)
+    return Workers(owned, workflow.name, trained=artifacts is not None)

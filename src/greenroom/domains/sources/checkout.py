@@ -13,7 +13,7 @@ from greenroom.domains.sources.checkout_modules import (
     read_task_records,
     read_tool_infos,
 )
-from greenroom.domains.sources.commits import checked_out_commit
+from greenroom.domains.sources.commits import checked_out_commit, origin
 from greenroom.domains.tasks import parse_tasks
 from greenroom.errors import DataError
 
@@ -156,10 +156,11 @@ def _info(envs: Path, domains: Sequence[_DomainFiles]) -> PackInfo:
     package = envs.resolve().parent
     root = package.parent if package.name == "tau_bench" else None
     commit = checked_out_commit(root) if root else None
+    cloned = origin(root) if root else None
     return PackInfo(
         name="tau-bench",
         version=f"commit {commit[:12]}" if commit else digest,
-        source="sierra-research/tau-bench checkout",
+        source=f"checkout of {cloned}" if cloned else "tau-bench checkout of unknown origin",
         licence=_licence(root / "LICENSE") if root else "unknown",
         # The digest also covers local changes.
         notes=(f"The files read have the digest {digest}.",) if commit else (),

@@ -27,6 +27,16 @@ def checked_out_commit(root: Path) -> str | None:
     return None
 
 
+def origin(root: Path) -> str | None:
+    """The repository that a checkout was cloned from, as owner/name, or None."""
+    directory = _git_directory(root)
+    config = _text(directory / (_line(directory / "commondir") or ".") / "config")
+    found = re.search(r'\[remote "origin"\][^\[]*?\burl\s*=\s*(\S+)', config)
+    # Only the end of the address: there may be a password in it.
+    parts = re.split(r"[/:]", found[1].rstrip("/").removesuffix(".git")) if found else []
+    return "/".join(parts[-2:]) if len(parts) > 1 else None
+
+
 def _git_directory(root: Path) -> Path:
     pointer = _line(root / ".git")
     if pointer.startswith("gitdir:"):

@@ -29,6 +29,11 @@ WHEEL_SHA256 = "b76d15813182807da141a0f06bb6f18a5f82d1f06291ec2633bb84cdf661f8d0
 _PACKAGE = "inspect-evals"
 _VERSION = "0.26.0"
 _FOLDER = "inspect_evals/tau2/data/domains"
+_TOOLS = (
+    "The tools are Tau Bench v1's, not tau2's: update_reservation_flights leaves the cabin as it "
+    "is, book_reservation the seats; an order with modified items stays closed; get_item_details "
+    "and get_flight_status are missing. Do not compare with published figures of tau2."
+)
 
 
 @dataclass(frozen=True)
@@ -130,13 +135,13 @@ def _info(domains: Sequence[_DomainData]) -> PackInfo:
         for kind, count in domain.unscored.items()
     ]
     total = sum(count for domain in domains for count in domain.unscored.values())
-    note = f"{total} criteria of the source are not scored ({', '.join(counts)})."
+    note = f"{total} criteria of tau2 are not scored here ({', '.join(counts)})."
     return PackInfo(
         name=NAME,
         version=f"{_PACKAGE} {_VERSION}",
         source=f"tau2-bench (sierra-research), as carried by the wheel {_PACKAGE} {_VERSION}",
         licence="MIT",
-        notes=(note,) if total else (),
+        caveats=(*((note,) if total else ()), _TOOLS),
     )
 
 

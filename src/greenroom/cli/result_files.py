@@ -1,0 +1,106 @@
+"""Tau Bench's result files in the place of runs: they are read into a store for the moment."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from greenroom.cli.reporting import find_jobs
+from greenroom.errors import InputError
+
+if TYPE_CHECKING:
+    from greenroom.store import EvaluationRecord, RunRecord, Store
+
+Env = Annotated[
+    str, typer.Option("--env", help="The domain of a result file: it tells which tools write.")
+]
+
+
+@contextmanager
+def opened_jobs(
+    names: Sequence[str], env: str
+) -> Generator[tuple[Store, Sequence[RunRecord] | Sequence[EvaluationRecord]]]:
+    """The runs or evaluations of these names with their store; a name may be a result file."""
+    from tempfile import TemporaryDirectory
+
+    from sqlalchemy import URL
+
+    from greenroom.store import RunRecord, Store, open_engine, open_store
+
+    files = [name for name in names if Path(name).is_file()]
+    stored = [name for name in names if name not in files]
+    kept = open_store() if stored else None
+    found = find_jobs(kept, stored) if kept is not None else list[RunRecord]()
+    if kept is not None and not files:
+        yield kept, found
+        return
+    runs = {
+        name: run for name, run in zip(stored, found, strict=True) if isinstance(run, RunRecord)
+    }
+    if len(runs) < len(stored):
+        raise InputError("A result file is a run: it has nothing in common with an evaluation.")
+    like = next(iter(runs.values()), None)
+    with TemporaryDirectory(prefix="greenroom-files-") as folder:
+        store = Store(open_engine(URL.create("sqlite", database=f"{folder}/runs.db")))
+        try:
+            for name in names:
+                if kept is not None and name in runs:
+                    store.runs.create(runs[name])
+                    store.runs.add(runs[name].id, list(kept.runs.results(runs[name].id)))
+                else:
+                    # The whole path where two files have the same name.
+                    short = Path(name).name
+                    label = name if [Path(n).name for n in names].count(short) > 1 else short
+                    runs[name] = _read(store, Path(name), label, env, like)
+            wanted = [runs[name] for name in names]
+            _check_same_tasks(store, wanted)
+            yield store, wanted
+        finally:
+            store.close()
+
+
+def _read(store: Store, path: Path, label: str, env: str, like: RunRecord | None) -> RunRecord:
+    from datetime import UTC, datetime
+
+    from greenroom._version import __version__
+    from greenroom.domains.plugins import find_plugin
+    from greenroom.reports.tau_bench import read_tau_bench
+    from greenroom.store import RunRecord
+
+    tools = find_plugin(like.env if like is not None else env).tools
+    writing = [name for name, tool in tools.items() if tool.writes]
+    episodes = read_tau_bench(path, write_tools=writing)
+    # A file does not say what it was played on; `_check_same_tasks` compares the tasks.
+    run = RunRecord(
+        id=f"file {path}",
+        name=label,
+        created_at=datetime.now(UTC),
+        status="complete",
+        greenroom_version=__version__,
+        env=like.env if like is not None else env,
+        task_split=like.task_split if like is not None else "test",
+        agent_strategy="file",
+        task_indices=sorted({episode.task_index for episode in episodes}),
+        num_trials=1 + max((episode.trial for episode in episodes), default=0),
+        pack=like.pack if like is not None else {"name": "result file", "version": ""},
+    )
+    store.runs.create(run)
+    store.runs.add(run.id, episodes)
+    return run
+
+
+def _check_same_tasks(store: Store, runs: Sequence[RunRecord]) -> None:
+    first: dict[int, tuple[str, str]] = {}
+    for run in runs:
+        for episode in store.runs.results(run.id):
+            wish = episode.task.instruction
+            said, where = first.setdefault(episode.task_index, (wish, run.name))
+            if said and wish and said != wish:
+                raise InputError(
+                    f"Task {episode.task_index} of '{where}' is another than in '{run.name}': "
+                    "they were not played on the same tasks."
+                )
