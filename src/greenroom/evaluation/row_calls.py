@@ -41,6 +41,13 @@ class RowCall:
     expected: Any | None
     brief: Brief | None = None
     """For a conversation with a simulated user, who says the messages."""
+    spoken: Any | None = None
+    """The expected output before its text was taken, for outputs that are messages themselves."""
+
+    def expected_beside(self, outputs: Any) -> Any | None:
+        """What is expected, read like the outputs: a message beside messages, else its text."""
+        messages = None if isinstance(outputs, str) else messages_of(outputs)
+        return self.spoken if messages and self.spoken is not None else self.expected
 
 
 @dataclass(frozen=True)
@@ -65,16 +72,16 @@ class RowPlan:
     def call(self, row: Mapping[str, Any], position: int) -> RowCall:
         """The call of a row; an InputError names a row without one."""
         inputs = {name: self._value(name, row[name]) for name in self.passed if name in row}
-        expected = row_expected(row, self.roles)
-        brief = None
+        raw = row_expected(row, self.roles)
+        expected, brief = raw, None
         if self.form == "plain":
             if self.message_column is not None and self.text_input is not None:
                 inputs[self.text_input] = _last_user_text(row.get(self.message_column), position)
-                expected = _expected_text(expected)
+                expected = _expected_text(raw)
         elif self.message_column is not None and not _is_empty(row.get(self.message_column)):
             messages = self._messages(row[self.message_column], position)
             inputs[MESSAGES] = messages
-            expected = _expected_text(expected) if self.form == "one message" else expected
+            expected = _expected_text(raw) if self.form == "one message" else raw
         elif self.brief and not _is_empty(row.get(GOAL)):
             brief = read_brief(row, position)
         else:
@@ -82,7 +89,7 @@ class RowPlan:
         missing = [name for name in self.required if name not in inputs]
         if missing:
             raise InputError(f"Row {position + 1} has no {missing[0]}, which the workflow needs.")
-        return RowCall(inputs, expected, brief)
+        return RowCall(inputs, expected, brief, None if expected is raw else raw)
 
     def _messages(self, value: Any, position: int) -> list[dict[str, Any]]:
         if self.form == "one message":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 import orjson
 
 from greenroom.errors import GreenroomError
+from greenroom.messages import messages_of
 from greenroom.util.json_values import as_dict, as_list
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ class Answer:
     """What a workflow returned, unchanged, and what it used."""
 
     outputs: Any
+    tool_calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """Calls that the workflow made itself and told as events; `outputs` does not have them."""
     session_id: str | None = None
     trace_id: str | None = None
     seconds: float = 0.0
@@ -180,6 +183,14 @@ def called_tools(message: dict[str, Any]) -> list[dict[str, Any]]:
         }
         for call in tool_calls_of(message)
     ]
+
+
+def calls_beside(outputs: Any, told: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The calls of `tool_call` events that no message of the outputs has."""
+    kept = {
+        call.get("id") for message in messages_of(outputs) or [] for call in called_tools(message)
+    }
+    return [call for call in told if call.get("id") is None or call["id"] not in kept]
 
 
 def _arguments(text: Any) -> Any:

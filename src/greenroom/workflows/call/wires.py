@@ -5,12 +5,12 @@ Outputs are passed on unchanged: a message, a list of them, a string, any JSON.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from greenroom.errors import InputError
 from greenroom.util.json_values import as_dict, as_list
-from greenroom.workflows.calls import Answer, Call, CallError
+from greenroom.workflows.calls import Answer, Call, CallError, calls_beside
 from greenroom.workflows.usage import find_usage
 
 _FIRST_ERROR = 400
@@ -51,7 +51,9 @@ class EnvelopeWire:
             raise CallError(str(text), status=code, kind=kind if isinstance(kind, str) else "")
         outputs = data.get("outputs")
         ids = {"session_id": envelope.get("session_id"), "trace_id": envelope.get("trace_id")}
-        return _answer(outputs, envelope, data, outputs, **ids)
+        answer = _answer(outputs, envelope, data, outputs, **ids)
+        told = [call for call in map(as_dict, as_list(data.get("tool_calls"))) if call]
+        return replace(answer, tool_calls=calls_beside(outputs, told))
 
 
 @dataclass(frozen=True)
