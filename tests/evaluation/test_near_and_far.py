@@ -48,7 +48,13 @@ async def face_value(question: str) -> Message:
     return {"role": "assistant", "content": question.split()[-1]}
 
 
-WORKFLOWS = (teller, undeclared, face_value)
+@workflow(flags={"is_chat": False})
+async def counts(messages: list[Message]) -> str:
+    """Takes messages, and does not chat."""
+    return f"{len(messages)}: {messages[-1]['content']}"
+
+
+WORKFLOWS = (teller, undeclared, face_value, counts)
 
 
 @pytest.fixture(scope="module")
@@ -128,3 +134,20 @@ def test_beside_a_message_the_expected_message_is_compared(place: Any) -> None:
     found = results(place, face_value, rows, "exact_match", "json_diff")
     assert (scores(found), scores(found, "json_diff")) == ([1.0], [1.0])
     assert next(iter(found.results())).scores["exact_match"].against == said
+
+
+@pytest.mark.parametrize("column", ["question", "messages"])
+def test_a_text_for_an_input_of_messages_is_sent_as_a_message(place: Any, column: str) -> None:
+    chat = [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}]
+    options: dict[str, Any] = {"message": column} if column == "question" else {}
+    rows = [{column: "hi", "expected": "1: hi"}]
+    assert scores(evaluated(open_store(), place(counts), rows, **options)) == [1.0]
+    rows = [{column: chat, "expected": "2: b"}]
+    assert scores(evaluated(open_store(), place(counts), rows, **options)) == [1.0]
+
+
+def test_unknown_roles_keep_a_chat_a_chat() -> None:
+    chat = [{"role": "critic", "content": "Be brief."}, {"role": "user", "content": "a"}]
+    rows = [{"talk": chat, "expected": "a"}]
+    found = evaluated(open_store(), undeclared, rows)
+    assert scores(found) == [1.0]

@@ -81,6 +81,24 @@ async def failing(messages: list[dict[str, Any]]) -> dict[str, Any]:
     raise RuntimeError(f"no answer to {len(messages)} messages")
 
 
+@ag.route("/tools", flags={"is_chat": True})
+@ag.workflow(
+    schemas={
+        "inputs": {
+            "type": "object",
+            "properties": {**CHAT_INPUTS["properties"], "tools": {"type": "array"}},
+            "required": ["messages"],
+        }
+    }
+)
+async def tools(
+    messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None = None
+) -> dict[str, Any]:
+    """Name the tools of the caller."""
+    names = [one["function"]["name"] for one in tools or []]
+    return {"role": "assistant", "content": ", ".join(names)}
+
+
 RUNS: list[str] = []
 
 

@@ -6,7 +6,7 @@ A workflow in this process and one behind an address are called in the same way:
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 import orjson
@@ -23,6 +23,9 @@ IS_CHAT = "is_chat"
 
 MESSAGES = "messages"
 """The input that holds the message history."""
+
+TOOLS = "tools"
+"""The input that holds the caller's tools."""
 
 SESSION_PATTERN = r"^[!-~]{1,256}$"
 SESSION_TEXT = "A session id has 1 to 256 printable ASCII characters, and no spaces."
@@ -104,6 +107,25 @@ class Profile:
     """How it is called."""
     decided_by: str = "declared"
     """What says whether it is a chat workflow, in words."""
+
+    @property
+    def takes_tools(self) -> bool | None:
+        """Whether it takes tools that the caller runs; None if it does not tell."""
+        if self.interface == "openai" or self._declares_tools:
+            return True
+        inputs = as_dict(self.schemas.inputs)
+        told = bool(inputs.get("properties")) and inputs.get("additionalProperties") is not True
+        return False if told and self.interface in ("local", "invoke") else None
+
+    @property
+    def _declares_tools(self) -> bool:
+        return TOOLS in as_dict(as_dict(self.schemas.inputs).get("properties"))
+
+    def placed(self, call: Call) -> Call:
+        """The call with its tools among the inputs, if that is where the workflow takes them."""
+        if not call.tools or not self._declares_tools or TOOLS in call.inputs:
+            return call
+        return replace(call, inputs={**call.inputs, TOOLS: call.tools})
 
 
 class Target(Protocol):

@@ -116,7 +116,7 @@ class LocalTarget:
 
     def _bound(self, call: Call) -> Callable[[], Any]:
         """The handler with its arguments; raises InvalidCall if they are wrong."""
-        workflow = self.workflow
+        workflow, call = self.workflow, self.profile.placed(call)
         if workflow.is_chat and workflow.arguments.first("messages") is None:
             check_messages(call.inputs.get(MESSAGES))
         positional, named = workflow.arguments.bind(call, workflow.configuration)

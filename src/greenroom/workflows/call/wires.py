@@ -10,7 +10,7 @@ from typing import Any
 
 from greenroom.errors import InputError
 from greenroom.util.json_values import as_dict, as_list
-from greenroom.workflows.calls import Answer, Call, CallError, calls_beside
+from greenroom.workflows.calls import TOOLS, Answer, Call, CallError, calls_beside
 from greenroom.workflows.usage import find_usage
 
 _FIRST_ERROR = 400
@@ -31,8 +31,8 @@ class EnvelopeWire:
         data: dict[str, Any] = {"inputs": call.inputs}
         if call.parameters:
             data["parameters"] = self.defaults | call.parameters
-        if call.tools:
-            data["tools"] = call.tools
+        if call.tools and TOOLS not in call.inputs:
+            data[TOOLS] = call.tools  # ours takes them there; Agenta's servers drop them
         # Not by Accept: Agenta answers 406 for a workflow that cannot stream after running it.
         body: dict[str, Any] = {"data": data, "flags": {"stream": streamed}}
         if call.session_id is not None:
@@ -76,8 +76,8 @@ class PlainWire:
             body[_CONFIG] = call.parameters or {}
         elif call.parameters:
             body["parameters"] = call.parameters
-        if call.tools:
-            body["tools"] = call.tools
+        if call.tools and TOOLS not in call.inputs:
+            body[TOOLS] = call.tools
         if streamed and self._takes("stream"):
             body["stream"] = True
         return body

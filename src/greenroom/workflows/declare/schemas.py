@@ -9,7 +9,7 @@ from pydantic import PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
 from greenroom.util.json_values import as_dict, as_list
-from greenroom.workflows.calls import MESSAGES
+from greenroom.workflows.calls import MESSAGES, TOOLS
 from greenroom.workflows.declare.arguments import Argument, HandlerArguments
 from greenroom.workflows.declare.hints import (
     alternatives,
@@ -24,6 +24,11 @@ TYPE_REF = "x-ag-type-ref"
 """The key that marks a schema as that of a message, or of several."""
 
 MESSAGES_SCHEMA: dict[str, Any] = {"type": "array", TYPE_REF: "messages"}
+TOOLS_SCHEMA: dict[str, Any] = {
+    "type": "array",
+    "description": "Tools that the caller runs, in OpenAI's shape.",
+    "default": [],
+}
 MESSAGE_SCHEMA: dict[str, Any] = {"type": "object", TYPE_REF: "message"}
 
 Verdict = tuple[bool, str]
@@ -44,9 +49,13 @@ def inputs_schema(arguments: HandlerArguments, *, is_chat: bool) -> dict[str, An
             required.insert(0, MESSAGES)
     of_arguments, definitions = _argument_schemas(arguments.inputs)
     properties |= of_arguments
+    if arguments.first("tools") is not None:
+        properties[TOOLS] = TOOLS_SCHEMA
     required += [one.name for one in arguments.inputs if one.required]
     if properties:
         schema["properties"] = properties
+    if arguments.takes_anything:
+        schema["additionalProperties"] = True
     if required:
         schema["required"] = required
     if definitions or "$defs" in schema:
