@@ -66,8 +66,11 @@ def address() -> Generator[str]:
 @pytest.fixture(params=["near", "far"])
 def place(request: pytest.FixtureRequest, address: str) -> Any:
     """Where a workflow is: in this process, or behind an address."""
-    far = request.param == "far"
-    return lambda declared: f"{address}/{declared.slug}" if far else declared
+
+    def place(declared: Workflow) -> str | Workflow:
+        return f"{address}/{declared.slug}" if request.param == "far" else declared
+
+    return place
 
 
 def results(place: Any, declared: Workflow, rows: list[Any], *more: str) -> EvaluationResult:
@@ -75,7 +78,7 @@ def results(place: Any, declared: Workflow, rows: list[Any], *more: str) -> Eval
 
 
 def test_tool_calls_that_are_told_as_events_are_seen(place: Any) -> None:
-    rows = [
+    rows: list[Any] = [
         {"question": "Where is it?", "expected": [FIND]},
         {"question": "Say it in a message too", "expected": [FIND]},
         {"question": "Where is it?", "expected": []},

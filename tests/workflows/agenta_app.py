@@ -15,10 +15,8 @@ import agenta as ag
 
 ag.init()
 
-CHAT_INPUTS = {
-    "type": "object",
-    "properties": {"messages": {"type": "array", "x-ag-type-ref": "messages"}},
-}
+MESSAGES = {"type": "array", "x-ag-type-ref": "messages"}
+CHAT_INPUTS = {"type": "object", "properties": {"messages": MESSAGES}}
 
 
 @ag.route("/", flags={"is_chat": True})
@@ -86,7 +84,7 @@ async def failing(messages: list[dict[str, Any]]) -> dict[str, Any]:
     schemas={
         "inputs": {
             "type": "object",
-            "properties": {**CHAT_INPUTS["properties"], "tools": {"type": "array"}},
+            "properties": {"messages": MESSAGES, "tools": {"type": "array"}},
             "required": ["messages"],
         }
     }

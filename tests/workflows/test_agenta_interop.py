@@ -144,7 +144,7 @@ def test_its_stream_of_events(agenta: str) -> None:
 
 
 def test_its_app_gets_tools_where_its_schema_declares_them(agenta: str) -> None:
-    tool = {"type": "function", "function": {"name": "look_up", "parameters": {}}}
+    tool: dict[str, Any] = {"type": "function", "function": {"name": "look_up", "parameters": {}}}
 
     async def asked() -> Any:
         target = await open_target(f"{agenta}/tools")

@@ -118,7 +118,7 @@ def _delimiter(heading: str) -> str:
     """What separates cells: a comma, unless only semicolons or tabs divide the heading."""
     for mark in _MARKS:
         try:
-            if len(next(csv.reader([heading], strict=True, delimiter=mark), [])) > 1:
+            if len(next(csv.reader([heading], strict=True, delimiter=mark), list[str]())) > 1:
                 return mark
         except csv.Error:
             continue

@@ -17,7 +17,7 @@ from greenroom.workflows.call.addresses import Address, parse_address
 from greenroom.workflows.call.connection import Connection
 from greenroom.workflows.call.openapi_reading import Operation, read_operations
 from greenroom.workflows.call.wires import EnvelopeWire, PlainWire, Wire
-from greenroom.workflows.calls import IS_CHAT, MESSAGES, Profile, Schemas
+from greenroom.workflows.calls import IS_CHAT, MESSAGES, Profile, Schemas, WorkflowUnavailable
 from greenroom.workflows.declare.schemas import (
     MESSAGE_SCHEMA,
     MESSAGES_SCHEMA,
@@ -112,7 +112,15 @@ class _Search:
     async def _openai(self) -> Found | None:
         base = self.address.base
         for place in [base] if self.address.is_openai else [f"{base}/v1", base]:
-            answer = await self._ask("GET", f"{place}/models")
+            try:
+                answer = await self._ask("GET", f"{place}/models")
+            except WorkflowUnavailable as error:
+                if self.address.model is None:
+                    raise WorkflowUnavailable(
+                        f"GET {place}/models, which lists the models there, failed: {error}\n"
+                        f"If there are models, name one: {place}#MODEL."
+                    ) from error
+                continue
             listed = as_list(as_dict(answer).get("data", answer))
             names = [str(as_dict(one)["id"]) for one in listed if as_dict(one).get("id")]
             if names:
