@@ -4,7 +4,7 @@
     greenroom serve plain_litellm.py
     greenroom chat plain_litellm.py --param model=openai/gpt-4o
 
-The workflow has no tools of its own: whoever calls may bring some, and runs them.
+The workflow has no tools of its own: the caller may pass some, and runs them.
 """
 # litellm's types are known in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
