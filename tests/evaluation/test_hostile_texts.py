@@ -62,7 +62,8 @@ def check_every_output(greenroom: Greenroom, name: str, folder: Path) -> None:
     assert rows.status == 0, rows.err
     for text in (shown.out, rows.out, shown.err):
         text.encode()
-        assert "\x1b" not in text and "\0" not in text
+        assert "\x1b" not in text
+        assert "\0" not in text
     for form in ("json", "md", "html", "xml"):
         file = folder / f"report.{form}"
         written = greenroom(
@@ -70,7 +71,8 @@ def check_every_output(greenroom: Greenroom, name: str, folder: Path) -> None:
         )
         assert written.status == 0, written.err
         content = file.read_bytes().decode()
-        assert "\x1b" not in content and "\0" not in content
+        assert "\x1b" not in content
+        assert "\0" not in content
         if form == "json":
             json.loads(content)
         if form == "html":
