@@ -16,6 +16,12 @@ from greenroom.api import evaluate
 from greenroom.store import Store
 from tests.cli.running import Greenroom
 
+# Each command opens the store for itself; its connections end with the process.
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
 HOSTILE: list[str] = [
     "half \ud83d an emoji",
     "\udc00",
@@ -84,7 +90,6 @@ def check_every_output(greenroom: Greenroom, name: str, folder: Path) -> None:
         json.loads(line)
 
 
-@pytest.mark.slow
 def test_hostile_values_pass_through_an_evaluation(
     store: Store, greenroom: Greenroom, tmp_path: Path
 ) -> None:
@@ -97,7 +102,6 @@ def test_hostile_values_pass_through_an_evaluation(
     check_every_output(greenroom, "plain", tmp_path)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_pass_through_a_chat(
     store: Store, greenroom: Greenroom, tmp_path: Path, text: str
