@@ -17,10 +17,7 @@ from greenroom.store import Store
 from tests.cli.running import Greenroom
 
 # Each command opens the store for itself; its connections end with the process.
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 HOSTILE: list[str] = [
     "half \ud83d an emoji",
@@ -90,6 +87,7 @@ def check_every_output(greenroom: Greenroom, name: str, folder: Path) -> None:
         json.loads(line)
 
 
+@pytest.mark.slow
 def test_hostile_values_pass_through_an_evaluation(
     store: Store, greenroom: Greenroom, tmp_path: Path
 ) -> None:
@@ -102,6 +100,7 @@ def test_hostile_values_pass_through_an_evaluation(
     check_every_output(greenroom, "plain", tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_pass_through_a_chat(
     store: Store, greenroom: Greenroom, tmp_path: Path, text: str
