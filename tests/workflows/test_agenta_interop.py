@@ -157,7 +157,7 @@ def test_its_app_gets_tools_where_its_schema_declares_them(agenta: str) -> None:
     assert anyio.run(asked) == {"role": "assistant", "content": "look_up"}
     assert found(agenta).takes_tools is False
     with pytest.raises(InputError, match="declares no input 'tools'"):
-        greenroom_run("retail", agent="workflow", workflow=agenta, tasks=[0])
+        greenroom_run("retail", agent="workflow", agent_options={"workflow": agenta}, tasks=[0])
 
 
 def test_a_workflow_is_run_once_whichever_way_it_is_called(agenta: str) -> None:
