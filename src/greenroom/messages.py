@@ -75,13 +75,16 @@ def _part_text(part: Any) -> str:
 
 
 def is_message(value: Any) -> bool:
-    """Whether a value has the shape of a message: a known role, and content or tool calls."""
+    """Whether a value has the shape of a message: a role, and content or tool calls.
+
+    Any role will do: conversations of several agents have roles of their own.
+    """
     if not isinstance(value, Mapping):
         return False
     found = cast("Mapping[str, Any]", value)
     role = found.get("role")
-    known = isinstance(role, str) and role in ROLES
-    return known and ("content" in found or bool(found.get("tool_calls")))
+    named = isinstance(role, str) and bool(role)
+    return named and ("content" in found or bool(found.get("tool_calls")))
 
 
 def messages_of(output: Any) -> list[dict[str, Any]] | None:

@@ -14,6 +14,8 @@ from greenroom.domains.domain import Domain
 from greenroom.errors import InputError
 from greenroom.model_server import RunningServer, running_server
 from greenroom.store import EpisodeRecord, RunRecord, Store, open_store
+from greenroom.workflows import load_workflows
+from greenroom.workflows.serve import create_app, running_app
 
 APP = '''
 from greenroom import chat_workflow, workflow
@@ -94,6 +96,19 @@ def test_a_declared_workflow_is_given_the_tools_and_its_cost_is_counted(app: Pat
 def test_of_several_messages_the_last_is_said(app: Path):
     _, episodes = play(open_store(), **workflow(f"{app}:several"), task_ids=[1])
     assert episodes[0].steps[0].action.kwargs == {"content": "Two."}
+
+
+def test_a_workflow_that_cannot_get_tools_is_marked_or_refused(
+    app: Path, caplog: pytest.LogCaptureFixture
+):
+    _, (episode,) = play(open_store(), **workflow(f"{app}:several"), task_ids=[1])
+    assert episode.facts["tools"] == "NOT GIVEN: the workflow has no argument 'tools'"
+    assert "plays without the domain's tools" in caplog.text
+    with running_app(create_app(*load_workflows(str(app)))) as address:
+        _, (episode,) = play(open_store(), **workflow(f"{address}/relay"), task_ids=[1])
+        assert (episode.reward, "tools" in episode.facts) == (1.0, False)
+        with pytest.raises(InputError, match="declares no input 'tools'"):
+            play(open_store(), **workflow(f"{address}/several"), task_ids=[1])
 
 
 def test_the_policy_can_be_left_out(app: Path, server: RunningServer):

@@ -343,3 +343,56 @@ def test_ctrl_c_stops_an_answer_and_ctrl_d_the_program(app: Path, served: bool) 
             talk(address)
     else:
         talk(f"{app}:slow")
+
+
+MESSAGES_ONLY = """
+from greenroom import chat_workflow, workflow
+
+@workflow(flags={"is_chat": False})
+def counts(messages: list) -> str:
+    return f"{len(messages)}: {messages[-1]['content']}"
+
+@workflow
+def lonely(messages: list) -> str:
+    return f"{len(messages)}: {messages[-1]['content']}"
+
+@chat_workflow
+def bot(messages: list) -> dict:
+    return {"role": "assistant", "content": f"{len(messages)}: {messages[-1]['content']}"}
+
+@workflow
+def capital(country: str) -> str:
+    return country
+"""
+
+
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.parametrize(
+    ("name", "options", "said"),
+    [
+        ("counts", [], ["1: hi", "1: ho"]),
+        ("counts", ["--as", "chat"], ["1: hi", "3: ho"]),
+        ("lonely", [], ["1: hi", "3: ho"]),
+        ("bot", [], ["1: hi", "3: ho"]),
+        ("bot", ["--as", "completion"], ["1: hi", "1: ho"]),
+    ],
+)
+def test_a_text_becomes_messages_and_as_says_how_it_is_treated(
+    greenroom: Greenroom, tmp_path: Path, far: bool, name: str, options: list[str], said: list[str]
+) -> None:
+    path = tmp_path / "only.py"
+    path.write_text(MESSAGES_ONLY)
+    with running_app(create_app(*load_workflows(str(path)))) as address:
+        workflow = f"{address}/{name}" if far else f"{path}:{name}"
+        found = greenroom("chat", workflow, "-m", "hi", "-m", "ho", *options)
+    assert (found.status, found.out.splitlines()) == (0, said), found.err
+
+
+def test_what_takes_no_messages_cannot_be_treated_as_chat(
+    greenroom: Greenroom, tmp_path: Path
+) -> None:
+    path = tmp_path / "only.py"
+    path.write_text(MESSAGES_ONLY)
+    found = greenroom("chat", f"{path}:capital", "-m", "hi", "--as", "chat")
+    assert found.status == 2
+    assert "takes no messages, so it cannot be treated as chat" in found.err

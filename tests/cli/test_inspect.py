@@ -13,6 +13,7 @@ import pytest
 from pydantic import BaseModel
 
 from greenroom import chat_workflow
+from greenroom.workflows import load_workflows
 from greenroom.workflows.serve import create_app, running_app
 from tests.cli.running import Greenroom
 from tests.workflows.legacy_apps import old_agenta_app, old_completion_app
@@ -64,11 +65,12 @@ def test_a_workflow_behind_an_address(greenroom: Greenroom, address: str) -> Non
     shown = greenroom("inspect", address)
     assert shown.status == 0, shown.err
     lines = [" ".join(line.split()) for line in shown.out.splitlines()]
-    assert lines[:7] == [
+    assert lines[:8] == [
         "support: a chat workflow",
         "Helps with orders.",
         "Decided by declared: /inspect says request.flags.is_chat = true",
-        "Inputs messages (messages), order (integer)",
+        "Inputs messages (messages, required), order (integer, required)",
+        "Tools not taken: no input 'tools' is declared",
         'Parameters tone (string) = "kind"',
         "Outputs message",
         f"Called by POST {address}/invoke",
@@ -143,3 +145,41 @@ def test_what_cannot_be_found_is_told(
     result = greenroom("inspect", *arguments)
     assert result.status == 2
     assert words in result.err
+
+
+TOOLED = """
+from greenroom import chat_workflow, workflow
+from greenroom.workflows import Call
+
+@chat_workflow
+def tooled(messages, tools=None, order: int = 7):
+    return {"role": "assistant", "content": "hi"}
+
+@chat_workflow
+def whole(messages, call: Call):
+    return {"role": "assistant", "content": "hi"}
+
+@workflow
+def free(messages):
+    return "hi"
+"""
+
+
+def test_required_inputs_defaults_and_tools_are_told(greenroom: Greenroom, tmp_path: Path) -> None:
+    path = tmp_path / "tooled.py"
+    path.write_text(TOOLED)
+    lines = [" ".join(line.split()) for line in greenroom("inspect", path).out.splitlines()]
+    assert "Inputs messages (messages, required), order (integer) = 7, tools (array) = []" in lines
+    assert "Decided by the shape: the inputs takes messages" in lines
+    facts = {one["name"]: one for one in greenroom("inspect", path, "--json").json}
+    assert {name: one["takes_tools"] for name, one in facts.items()} == {
+        "tooled": True,
+        "whole": None,
+        "free": False,
+    }
+    assert facts["tooled"]["required_inputs"] == ["messages"]
+    with running_app(create_app(*load_workflows(str(path)))) as address:
+        for name, near in facts.items():
+            far = greenroom("inspect", f"{address}/{name}", "--json").json
+            told = ("is_chat", "takes_tools", "required_inputs")
+            assert {one: far[one] for one in told} == {one: near[one] for one in told}

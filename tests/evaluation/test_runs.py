@@ -294,8 +294,9 @@ def test_stopped_in_the_middle_what_is_done_is_kept(store: Store) -> None:
 
 
 def test_an_evaluator_that_a_person_has_to_mend_ends_it(store: Store) -> None:
+    judge = "llm_judge:model=m,api_base=http://127.0.0.1:9/v1,prompt={{weather}}"
     with pytest.raises(InputError, match=r"prompt has \{\{weather\}\}"):
-        evaluated(store, chatting, QUESTIONS, "llm_judge:model=m,prompt={{weather}}")
+        evaluated(store, chatting, QUESTIONS, judge)
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,8 @@ import agenta as ag
 
 ag.init()
 
-CHAT_INPUTS = {
-    "type": "object",
-    "properties": {"messages": {"type": "array", "x-ag-type-ref": "messages"}},
-}
+MESSAGES = {"type": "array", "x-ag-type-ref": "messages"}
+CHAT_INPUTS = {"type": "object", "properties": {"messages": MESSAGES}}
 
 
 @ag.route("/", flags={"is_chat": True})
@@ -79,6 +77,24 @@ async def pieces(messages: list[dict[str, Any]]) -> AsyncIterator[str]:
 async def failing(messages: list[dict[str, Any]]) -> dict[str, Any]:
     """Fail."""
     raise RuntimeError(f"no answer to {len(messages)} messages")
+
+
+@ag.route("/tools", flags={"is_chat": True})
+@ag.workflow(
+    schemas={
+        "inputs": {
+            "type": "object",
+            "properties": {"messages": MESSAGES, "tools": {"type": "array"}},
+            "required": ["messages"],
+        }
+    }
+)
+async def tools(
+    messages: list[dict[str, Any]], tools: list[dict[str, Any]] | None = None
+) -> dict[str, Any]:
+    """Name the tools of the caller."""
+    names = [one["function"]["name"] for one in tools or []]
+    return {"role": "assistant", "content": ", ".join(names)}
 
 
 RUNS: list[str] = []

@@ -14,6 +14,8 @@ import pytest
 
 from greenroom import chat_workflow
 from greenroom.api import evaluate
+from greenroom.api import run as greenroom_run
+from greenroom.errors import InputError
 from greenroom.workflows import Answer, Call, CallError, Event, Profile
 from greenroom.workflows.call.discovery import discover
 from greenroom.workflows.call.opening import call_workflow, open_target
@@ -139,6 +141,23 @@ def test_its_stream_of_events(agenta: str) -> None:
     # It cannot answer at once, and need not be asked to.
     whole = call_workflow(f"{agenta}/events", messages="hi")
     assert whole.outputs == answer.outputs
+
+
+def test_its_app_gets_tools_where_its_schema_declares_them(agenta: str) -> None:
+    tool: dict[str, Any] = {"type": "function", "function": {"name": "look_up", "parameters": {}}}
+
+    async def asked() -> Any:
+        target = await open_target(f"{agenta}/tools")
+        try:
+            return (await target.call(Call(inputs={"messages": MESSAGES}, tools=[tool]))).outputs
+        finally:
+            await target.close()
+
+    assert found(f"{agenta}/tools").takes_tools is True
+    assert anyio.run(asked) == {"role": "assistant", "content": "look_up"}
+    assert found(agenta).takes_tools is False
+    with pytest.raises(InputError, match="declares no input 'tools'"):
+        greenroom_run("retail", agent="workflow", agent_options={"workflow": agenta}, tasks=[0])
 
 
 def test_a_workflow_is_run_once_whichever_way_it_is_called(agenta: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from greenroom.errors import GreenroomError, InputError
 from greenroom.model_server import running_server
@@ -384,3 +385,18 @@ async def test_addresses_are_told_from_files(text: str, expected: bool) -> None:
     assert is_address(text) is expected
     if expected:
         assert parse_address(text).base.startswith("http://")
+
+
+async def test_a_listing_of_models_that_fails_is_named(stub: Stub) -> None:
+    async def drops(request: web.Request) -> web.StreamResponse:
+        assert request.transport is not None
+        request.transport.close()
+        return web.Response()
+
+    stub.routes = {"GET /v1/models": drops}
+    with pytest.raises(WorkflowUnavailable) as caught:
+        await discover(f"{stub.address}/v1")
+    assert f"GET {stub.address}/v1/models" in str(caught.value)
+    assert f"name one: {stub.address}/v1#MODEL" in str(caught.value)
+    named = await discover(f"{stub.address}/v1#mine")
+    assert (named.name, named.is_chat) == ("mine", True)

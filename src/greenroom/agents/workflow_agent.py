@@ -7,6 +7,7 @@ tools as a model does is played exactly as the tool-calling agent plays a model.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -25,8 +26,10 @@ from greenroom.options import Flag, Reference
 from greenroom.store import outcome_of
 from greenroom.workflows.call.local import LocalTarget
 from greenroom.workflows.call.opening import open_target
-from greenroom.workflows.calls import Call, CallError, Target
+from greenroom.workflows.calls import Call, CallError, Profile, Target
 from greenroom.workflows.declare import Workflow, as_workflow
+
+_log = logging.getLogger("greenroom.agents")
 
 
 def _read_object(given: Any) -> Any:
@@ -83,9 +86,27 @@ async def _checked(target: Target, address: str) -> AsyncGenerator[OpenWorkflow]
                 f"'{profile.name}' at {address} is not a chat workflow ({profile.decided_by}). "
                 'An agent has to chat: declare it with flags={"is_chat": True}.'
             )
-        yield OpenWorkflow(target, {"workflow": profile.name, "chat because": profile.decided_by})
+        yield OpenWorkflow(target, _facts(profile, address))
     finally:
         await target.close()
+
+
+def _facts(profile: Profile, address: str) -> dict[str, str]:
+    facts = {"workflow": profile.name, "chat because": profile.decided_by}
+    if profile.takes_tools is False:
+        if profile.interface != "local":
+            raise InputError(
+                f"'{profile.name}' at {address} declares no input 'tools', so it cannot get the "
+                "domain's tools and cannot solve a task. Declare it in the schema of its inputs: "
+                '"tools": {"type": "array"}.'
+            )
+        facts["tools"] = "NOT GIVEN: the workflow has no argument 'tools'"
+        _log.warning(
+            "'%s' has no argument 'tools': it plays without the domain's tools.", profile.name
+        )
+    elif profile.takes_tools is None:
+        facts["tools"] = "given; the workflow does not tell whether it takes them"
+    return facts
 
 
 class WorkflowAgent(ToolCallingAgent):

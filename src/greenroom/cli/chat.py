@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -56,6 +57,14 @@ def chat(
         str | None, typer.Option("--session", help="Go on with the session of this id.")
     ] = None,
     model: Model = None,
+    treat_as: Annotated[
+        Literal["chat", "completion"] | None,
+        typer.Option(
+            "--as",
+            help="completion: a chat workflow gets one message, and its text is shown. chat: the "
+            "workflow chats, whatever it says of itself.",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Talk to a workflow: answers come as they are written, and tool calls are shown.
@@ -66,19 +75,23 @@ def chat(
     import asyncio
 
     from greenroom.workflows.call.chat_session import ChatSession, new_session
-    from greenroom.workflows.call.opening import open_target
+    from greenroom.workflows.call.opening import check_takes_messages, open_target
 
     with asyncio.Runner() as runner:
-        target = runner.run(open_target(workflow, model=model))
+        as_completion = treat_as == "completion"
+        target = runner.run(open_target(workflow, model=model, as_completion=as_completion))
         try:
             schemas = target.profile.schemas
+            if treat_as == "chat":
+                check_takes_messages(target.profile)
             conversation = ChatSession(
                 target,
                 inputs=parse_pairs("--input", inputs or [], schemas.inputs),
                 parameters=parse_pairs("--parameter", param or [], schemas.parameters) or None,
                 session_id=session or new_session(),
             )
-            talk = _Talk(conversation, Screen(target.profile.name, silent=json), runner)
+            screen = Screen(target.profile.name, silent=json)
+            talk = _Talk(conversation, screen, runner, chats=treat_as == "chat")
             if message is None and sys.stdin.isatty() and not json:
                 talk.interactive()
                 return
@@ -92,11 +105,14 @@ def chat(
 class _Talk:
     """Takes turns: what is typed goes to the workflow, what it answers to the screen."""
 
-    def __init__(self, conversation: ChatSession, screen: Screen, runner: Runner) -> None:
+    def __init__(
+        self, conversation: ChatSession, screen: Screen, runner: Runner, *, chats: bool
+    ) -> None:
         self._conversation = conversation
         self._screen = screen
         self._runner = runner
-        self._profile = conversation.target.profile
+        profile = conversation.target.profile
+        self._profile = replace(profile, is_chat=True) if chats else profile
 
     def say_all(self, lines: Iterable[str]) -> None:
         """Say line after line; the first failure ends it."""

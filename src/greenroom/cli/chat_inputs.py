@@ -33,15 +33,20 @@ def parse_pairs(option: str, pairs: Sequence[str], schema: Any) -> dict[str, Any
 
 
 def read_value(name: str, text: str, schema: Any) -> Any:
-    """The value of an input: text where that is allowed, otherwise JSON."""
+    """The value of an input: text where that is allowed, otherwise JSON.
+
+    A text for `messages` is what the user says.
+    """
     from greenroom.workflows.call.examples import kind_of
 
     kind = kind_of(schema)
     if kind == "anything" or "string" in kind or kind.startswith("one of"):
         return text
+    if name == "messages" and not text.lstrip().startswith("["):
+        return [{"role": "user", "content": text}]
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"{name} takes JSON ({kind}), not '{text}'.") from None
 
 
@@ -87,5 +92,5 @@ def asked_inputs(
 def _json_or_text(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

@@ -29,6 +29,12 @@ Model = Annotated[
 ]
 
 
+_TOOLS = {
+    True: "taken: a benchmark gives it the domain's tools",
+    False: "not taken: no input 'tools' is declared",
+    None: "not told",
+}
+
 app = typer.Typer()
 
 
@@ -67,6 +73,8 @@ def _found(workflow: str, model: str | None) -> list[Found]:
 
 
 def _facts(found: Found) -> dict[str, Any]:
+    from greenroom.workflows.call.examples import required_inputs
+
     profile = found.profile
     return {
         "name": profile.name,
@@ -78,6 +86,8 @@ def _facts(found: Found) -> dict[str, Any]:
         "interface": profile.interface,
         "schemas": asdict(profile.schemas),
         "parameters": profile.parameters,
+        "required_inputs": required_inputs(profile.schemas.inputs),
+        "takes_tools": profile.takes_tools,
         "try": _tries(found),
     }
 
@@ -110,23 +120,28 @@ def _rows(profile: Profile) -> dict[str, str]:
     }.get(profile.interface, f"POST {profile.address}/{profile.interface}")
     return {
         "Decided by": profile.decided_by,
-        "Inputs": _listed(profile.schemas.inputs, {}),
+        "Inputs": _listed(profile.schemas.inputs, None),
+        "Tools": _TOOLS[profile.takes_tools],
         "Parameters": _listed(profile.schemas.parameters, profile.parameters),
         "Outputs": _kind(profile.schemas.outputs),
         "Called by": called,
     }
 
 
-def _listed(schema: Any, defaults: dict[str, Any]) -> str:
-    import orjson
+def _listed(schema: Any, defaults: dict[str, Any] | None) -> str:
+    """Names with their kinds and defaults; without given defaults, which are required."""
+    from greenroom.util.json_values import as_dict, encoded
+    from greenroom.workflows.call.examples import required_inputs
 
-    from greenroom.util.json_values import as_dict
-
-    properties = as_dict(as_dict(schema).get("properties"))
+    properties = {n: as_dict(one) for n, one in as_dict(as_dict(schema).get("properties")).items()}
+    known, required = defaults, list[str]()
+    if known is None:
+        known = {name: one["default"] for name, one in properties.items() if "default" in one}
+        required = required_inputs(schema)
     texts = [
-        f"{name} ({_kind(properties.get(name))})"
-        + (f" = {orjson.dumps(defaults[name]).decode()}" if name in defaults else "")
-        for name in dict.fromkeys([*properties, *defaults])
+        f"{name} ({_kind(properties.get(name))}{', required' if name in required else ''})"
+        + (f" = {encoded(known[name]).decode()}" if name in known else "")
+        for name in dict.fromkeys([*properties, *required, *known])
     ]
     return ", ".join(texts) or ("none" if schema is not None else "not told")
 

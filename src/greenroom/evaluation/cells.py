@@ -161,7 +161,8 @@ async def _scored(
     case = Case(
         inputs=said.inputs,
         outputs=said.answer.outputs,
-        expected=call.expected,
+        tool_calls=said.answer.tool_calls,
+        expected=call.expected_beside(said.answer.outputs),
         is_chat=context.rows.is_chat,
         conversation=said.conversation,
         seconds=meter.seconds,

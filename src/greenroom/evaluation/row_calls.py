@@ -16,9 +16,9 @@ from greenroom.evaluation.simulated import Brief, read_brief
 from greenroom.evaluation.test_sets import Roles, column_roles, row_expected
 from greenroom.messages import is_message, last_assistant_message, messages_of, text_of
 from greenroom.store import ColumnKind, ColumnRecord, chat_of, decoded
-from greenroom.util.json_values import as_dict, as_list
+from greenroom.util.json_values import as_dict
 from greenroom.util.raw_json import raw_text, raw_value
-from greenroom.workflows.call.examples import kind_of
+from greenroom.workflows.call.examples import kind_of, required_inputs
 from greenroom.workflows.calls import Profile
 
 MESSAGES = "messages"
@@ -41,6 +41,13 @@ class RowCall:
     expected: Any | None
     brief: Brief | None = None
     """For a conversation with a simulated user, who says the messages."""
+    spoken: Any | None = None
+    """The expected output before its text was taken, for outputs that are messages themselves."""
+
+    def expected_beside(self, outputs: Any) -> Any | None:
+        """What is expected, read like the outputs: a message beside messages, else its text."""
+        messages = None if isinstance(outputs, str) else messages_of(outputs)
+        return self.spoken if messages and self.spoken is not None else self.expected
 
 
 @dataclass(frozen=True)
@@ -65,16 +72,20 @@ class RowPlan:
     def call(self, row: Mapping[str, Any], position: int) -> RowCall:
         """The call of a row; an InputError names a row without one."""
         inputs = {name: self._value(name, row[name]) for name in self.passed if name in row}
-        expected = row_expected(row, self.roles)
-        brief = None
+        raw = row_expected(row, self.roles)
+        expected, brief = raw, None
         if self.form == "plain":
             if self.message_column is not None and self.text_input is not None:
-                inputs[self.text_input] = _last_user_text(row.get(self.message_column), position)
-                expected = _expected_text(expected)
+                said = row.get(self.message_column)
+                text = _last_user_text(said, position)
+                inputs[self.text_input] = (
+                    self._value(MESSAGES, said) if self.text_input == MESSAGES else text
+                )
+                expected = _expected_text(raw)
         elif self.message_column is not None and not _is_empty(row.get(self.message_column)):
             messages = self._messages(row[self.message_column], position)
             inputs[MESSAGES] = messages
-            expected = _expected_text(expected) if self.form == "one message" else expected
+            expected = _expected_text(raw) if self.form == "one message" else raw
         elif self.brief and not _is_empty(row.get(GOAL)):
             brief = read_brief(row, position)
         else:
@@ -82,27 +93,26 @@ class RowPlan:
         missing = [name for name in self.required if name not in inputs]
         if missing:
             raise InputError(f"Row {position + 1} has no {missing[0]}, which the workflow needs.")
-        return RowCall(inputs, expected, brief)
+        return RowCall(inputs, expected, brief, None if expected is raw else raw)
 
     def _messages(self, value: Any, position: int) -> list[dict[str, Any]]:
         if self.form == "one message":
             return [_user(_last_user_text(value, position))]
-        chat = chat_of(value)
-        if chat is not None:
-            return chat
-        found = decoded(value)
-        return [found] if is_message(found) else [_user(_text(value))]
+        return _as_messages(value)
 
     def _value(self, name: str, value: Any) -> Any:
+        if name == MESSAGES and "string" not in kind_of(self.properties.get(name)):
+            return value if _is_empty(value) else _as_messages(value)
         chat = chat_of(value)
         if chat is not None:
             return chat
         # The cells of a CSV file are text, even where the workflow takes another type.
-        if isinstance(value, str) and name in self.properties:
-            kind = kind_of(self.properties[name])
-            if kind != "anything" and "string" not in kind and not kind.startswith("one of"):
-                return _json_or_text(value)
-        return value
+        return value if self._is_text(name) or not isinstance(value, str) else _json_or_text(value)
+
+    def _is_text(self, name: str) -> bool:
+        """Whether an input takes texts, as far as the schema says."""
+        kind = kind_of(self.properties.get(name))
+        return kind == "anything" or "string" in kind or kind.startswith("one of")
 
     def _lacking(self) -> str:
         if self.brief and self.message_column is not None:
@@ -132,7 +142,7 @@ def plan_rows(
         profile=profile,
         kinds={name: kinds[name] for name in roles.inputs},
         properties=as_dict(schema.get("properties")),
-        required=_required(schema),
+        required=required_inputs(schema),
         closed=schema.get("additionalProperties") is False or profile.interface == "openai",
         roles=roles,
         message_column=message_column,
@@ -260,18 +270,20 @@ class _PlanBuilder:
             )
 
 
-def _required(schema: dict[str, Any]) -> list[str]:
-    properties = as_dict(schema.get("properties"))
-    if "required" in schema:
-        return [str(name) for name in as_list(schema["required"])]
-    return [name for name, one in properties.items() if "default" not in as_dict(one)]
-
-
 def _several(names: Sequence[str], noun: str, workflow: str) -> str:
     return (
         f"Several columns hold {noun}: {', '.join(names)}. Name the one for '{workflow}', such as "
         f"--message {names[0]}."
     )
+
+
+def _as_messages(value: Any) -> list[dict[str, Any]]:
+    """The chat or the message that a cell holds; any other value is what the user says."""
+    chat = chat_of(value)
+    if chat is not None:
+        return chat
+    found = decoded(value)
+    return [found] if is_message(found) else [_user(_text(value))]
 
 
 def _user(text: str) -> dict[str, Any]:

@@ -31,11 +31,10 @@ from greenroom.evaluation.test_sets.files import FORMATS
 from greenroom.models import Prices
 from greenroom.store import EvaluationRecord, Store, TestSetVersion
 from greenroom.util.imports import absolute_target
-from greenroom.util.json_values import as_dict
 from greenroom.workflows.call.addresses import is_address
 from greenroom.workflows.call.as_completion import AsCompletion
-from greenroom.workflows.call.opening import open_target
-from greenroom.workflows.calls import Profile, Target
+from greenroom.workflows.call.opening import check_takes_messages, open_target
+from greenroom.workflows.calls import Target
 
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
@@ -169,18 +168,9 @@ def _form(config: EvaluationConfig, target: Target) -> Form:
     if isinstance(target, AsCompletion):
         return "one message"
     if config.treat_as == "chat" and not profile.is_chat:
-        _check_takes_messages(profile)
+        check_takes_messages(profile)
         return "chat"
     return "chat" if profile.is_chat else "plain"
-
-
-def _check_takes_messages(profile: Profile) -> None:
-    declared = as_dict(as_dict(profile.schemas.inputs).get("properties"))
-    if declared and "messages" not in declared:
-        raise InputError(
-            f"'{profile.name}' takes no messages, so it cannot be evaluated as chat: leave out "
-            f"--as chat. It takes {', '.join(declared)}."
-        )
 
 
 def _specs(config: EvaluationConfig) -> list[EvaluatorSpec]:

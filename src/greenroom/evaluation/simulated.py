@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from greenroom.domains.environment import SimulatedUser
@@ -69,6 +69,8 @@ class Talk:
     async def hold(self, user: SimulatedUser, instruction: str, max_turns: int) -> Answer:
         """Talk until the user stops or all turns are used; return the workflow's last answer.
 
+        That answer tells the tool calls of all turns.
+
         The user's last message, which stops the conversation, is left out: it gets no answer.
         """
         session = new_session()
@@ -77,13 +79,14 @@ class Talk:
         if not words:
             raise OutsideFault("The simulated user stopped without saying anything.")
         answer = await self._asked(words, session)
-        turns = 1
+        told, turns = [*answer.tool_calls], 1
         while STOP not in said and turns < max_turns:
             said = await _from_user(user.reply(_last_words(answer)))
             if STOP not in said:
                 answer = await self._asked(said, session)
+                told += answer.tool_calls
                 turns += 1
-        return answer
+        return replace(answer, tool_calls=told)
 
     async def _asked(self, words: str, session: str) -> Answer:
         sent = [*self.messages, {"role": "user", "content": words}]

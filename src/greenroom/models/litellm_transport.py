@@ -147,6 +147,18 @@ def keep_litellm_local() -> None:
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
 
 
+def check_provider(settings: ModelSettings) -> None:
+    """Raise an InputError if litellm does not know the model's provider."""
+    litellm, name = _imported(), litellm_name(settings)
+    try:
+        litellm.get_llm_provider(name)
+    except litellm.exceptions.BadRequestError:
+        raise InputError(
+            f"Nobody is known to offer '{name}': name the model as PROVIDER/MODEL, or give an "
+            "api_base."
+        ) from None
+
+
 @cache
 def _imported() -> Any:
     keep_litellm_local()

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from greenroom.errors import InputError, UnknownName
-from greenroom.models.endpoints import OPENAI, Endpoint, provider_of
+from greenroom.models.endpoints import OPENAI, Endpoint, endpoint_of, provider_of
 from greenroom.models.types import DEFAULT_TIMEOUT, ModelSettings
 from greenroom.registry import Registry
 
@@ -91,6 +91,18 @@ def open_transport(settings: ModelSettings, wanted: str = "auto") -> Transport:
     from greenroom.models.litellm_transport import LitellmTransport
 
     return LitellmTransport(settings)
+
+
+def check_model(settings: ModelSettings) -> None:
+    """Raise an InputError for a model that cannot be asked: no key, or an unknown provider."""
+    if provider_of(settings) in _registry.names():
+        return
+    if transport_name(settings) == "direct":
+        endpoint_of(settings).usable_key()
+        return
+    from greenroom.models.litellm_transport import check_provider
+
+    check_provider(settings)
 
 
 def _without_litellm(settings: ModelSettings) -> str:

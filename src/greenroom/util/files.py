@@ -15,7 +15,9 @@ def write_whole(path: Path, content: str | bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with draft.open("xb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            # Half of a surrogate pair is no character: no file takes it.
+            data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

@@ -6,12 +6,13 @@ A workflow in this process and one behind an address are called in the same way:
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 import orjson
 
 from greenroom.errors import GreenroomError
+from greenroom.messages import messages_of
 from greenroom.util.json_values import as_dict, as_list
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ IS_CHAT = "is_chat"
 
 MESSAGES = "messages"
 """The input that holds the message history."""
+
+TOOLS = "tools"
+"""The input that holds the caller's tools."""
 
 SESSION_PATTERN = r"^[!-~]{1,256}$"
 SESSION_TEXT = "A session id has 1 to 256 printable ASCII characters, and no spaces."
@@ -51,6 +55,8 @@ class Answer:
     """What a workflow returned, unchanged, and what it used."""
 
     outputs: Any
+    tool_calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """Calls that the workflow made itself and told as events; `outputs` does not have them."""
     session_id: str | None = None
     trace_id: str | None = None
     seconds: float = 0.0
@@ -108,6 +114,25 @@ class Profile:
         if seed is None or (self.interface != "openai" and "seed" not in declared):
             return parameters
         return {"seed": seed, **(parameters or {})}
+
+    @property
+    def takes_tools(self) -> bool | None:
+        """Whether it takes tools that the caller runs; None if it does not tell."""
+        if self.interface == "openai" or self._declares_tools:
+            return True
+        inputs = as_dict(self.schemas.inputs)
+        told = bool(inputs.get("properties")) and inputs.get("additionalProperties") is not True
+        return False if told and self.interface in ("local", "invoke") else None
+
+    @property
+    def _declares_tools(self) -> bool:
+        return TOOLS in as_dict(as_dict(self.schemas.inputs).get("properties"))
+
+    def placed(self, call: Call) -> Call:
+        """The call with its tools among the inputs, if that is where the workflow takes them."""
+        if not call.tools or not self._declares_tools or TOOLS in call.inputs:
+            return call
+        return replace(call, inputs={**call.inputs, TOOLS: call.tools})
 
 
 class Target(Protocol):
@@ -192,6 +217,14 @@ def called_tools(message: dict[str, Any]) -> list[dict[str, Any]]:
         }
         for call in tool_calls_of(message)
     ]
+
+
+def calls_beside(outputs: Any, told: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The calls of `tool_call` events that no message of the outputs has."""
+    kept = {
+        call.get("id") for message in messages_of(outputs) or [] for call in called_tools(message)
+    }
+    return [call for call in told if call.get("id") is None or call["id"] not in kept]
 
 
 def _arguments(text: Any) -> Any:

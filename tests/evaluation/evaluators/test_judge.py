@@ -18,7 +18,8 @@ from greenroom.models import (
     ModelSettings,
     ModelUnavailable,
 )
-from greenroom.store import Usage
+from greenroom.store import Usage, open_store
+from tests.evaluation.evaluating import QUESTIONS, chatting, evaluated
 from tests.evaluation.evaluators.scoring import said, score
 from tests.models.stub_server import answer_body, running_stub
 
@@ -202,3 +203,21 @@ def test_a_judge_over_http_is_paid_from_the_judges_purse() -> None:
     assert found.score == 0.75
     assert list(usage) == ["judge"]
     assert (usage["judge"].calls, usage["judge"].prompt_tokens) == (1, 100)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ("model=gpt-x,provider=nonsense", "Nobody is known to offer 'nonsense/gpt-x'"),
+        ("model=nobodys", "Nobody is known to offer 'nobodys'"),
+        ("model=gpt-4o", "OpenAI wants a key: set OPENAI_API_KEY"),
+    ],
+)
+def test_a_judge_that_cannot_be_asked_is_told_before_the_evaluation_begins(
+    monkeypatch: pytest.MonkeyPatch, settings: str, words: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    store = open_store()
+    with pytest.raises(InputError, match=words):
+        evaluated(store, chatting, QUESTIONS, "exact_match", f"llm_judge:{settings}")
+    assert store.evaluations.all() == []

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import time
 from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.evaluation import Score
+from greenroom.evaluation import Case, Score, make_evaluator
+from greenroom.evaluation.evaluators import text as text_module
 from tests.evaluation.evaluators.scoring import chat_score, said, score
 
 ANSWER = "Your order #W123 was cancelled."
@@ -105,3 +108,31 @@ def test_a_part_is_contained_begun_and_ended_with(before: str, part: str, after:
     assert equal.passed is (before + part + after == part)
     if equal.passed:
         assert passed("starts_with", before + part + after).passed is True
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "start"),
+    [
+        (r"(a+)+$", "b" + "a" * 10, 2),
+        (r"x*y", "x" * 3_000 + "y", 1),
+        (r"x*y\ud800", "x" * 3_000, None),
+        (r"(?i)(HELLO )+world", "say hello hello world", 5),
+    ],
+)
+def test_a_costly_pattern_matches_in_a_process_of_its_own(
+    pattern: str, text: str, start: int | None
+) -> None:
+    found = anyio.run(make_evaluator("regex").evaluate, Case(outputs=text, expected=pattern))
+    reason = "no match" if start is None else f"matches at character {start}"
+    assert (found.reason, found.passed) == (reason, start is not None)
+
+
+@pytest.mark.parametrize("pattern", [r"(a+)+$", r"(a|a)*$", r"(?:a*)*$", "a*" * 30 + "$"])
+def test_a_pattern_cannot_hang_an_evaluation(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_module, "_MATCH_SECONDS", 0.5)
+    case = Case(outputs="a" * 60 + "b", expected=pattern)
+    began = time.monotonic()
+    found = anyio.run(make_evaluator("regex").evaluate, case)
+    assert time.monotonic() - began < 10
+    assert (found.score, found.broken) == (None, False)
+    assert found.reason == "the pattern needs more than 0.5 seconds for this text"

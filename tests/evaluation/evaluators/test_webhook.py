@@ -120,6 +120,7 @@ def test_the_case_goes_out_with_what_is_compared() -> None:
         "outputs": outputs,
         "expected": "Paris",
         "is_chat": True,
+        "tool_calls": [],
         "conversation": None,
         "parameters": {"tone": "kind"},
         "seconds": 0.5,

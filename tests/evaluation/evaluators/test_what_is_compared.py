@@ -149,3 +149,52 @@ def test_a_score_is_kept_as_it_is(value: Any) -> None:
     record = found.record()
     assert (record.score, record.passed) == (1.0, True)
     assert (record.compared, record.against) == (value, value)
+
+
+LOOK = said(None, tool_calls=[called("get_order", '{"id": 1}', "a")])
+SAME = said("", tool_calls=[called("get_order", '{"id":1}', "b")])
+OTHER = said(None, tool_calls=[called("delete_account", "{}")])
+
+
+def test_answers_without_text_are_compared_by_their_calls() -> None:
+    """Two different calls are not the same answer because neither has text."""
+    for name in ("exact_match", "json_diff"):
+        assert chat_score(name, LOOK, expected=SAME).score == 1.0
+        assert (chat_score(name, LOOK, expected=OTHER).score or 0.0) < 1.0
+    found = chat_score("exact_match", OTHER, expected=LOOK)
+    assert found.compared == [{"name": "delete_account", "arguments": {}}]
+    assert found.against == [{"name": "get_order", "arguments": {"id": 1}}]
+    assert chat_score("exact_match", said("Done."), expected=LOOK).score == 0.0
+    old = said(None, function_call={"name": "get_order", "arguments": '{"id": 1}'})
+    assert chat_score("exact_match", old, expected=LOOK).score == 1.0
+    broken = said(None, tool_calls=["get_order"])
+    assert chat_score("exact_match", broken, expected=LOOK).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("similarity", "levenshtein", "contains", "starts_with", "ends_with", "regex"),
+        *("last_message", "last_message:match=contains"),
+    ],
+)
+@pytest.mark.parametrize("outputs", [LOOK, OTHER, said("Done.")])
+def test_an_expected_answer_without_text_is_nothing_for_evaluators_of_text(
+    name: str, outputs: Any
+) -> None:
+    found = chat_score(name, outputs, expected=OTHER)
+    assert (found.score, found.passed) == (None, None)
+    assert found.reason == "the expected output has no text, only tool calls: use tool_calls"
+
+
+@pytest.mark.parametrize("name", ["similarity", "contains", "starts_with", "regex", "refusal"])
+def test_an_answer_without_text_lacks_an_expected_text(name: str) -> None:
+    wanted = {"name": name, "settings": {"wanted": True}} if name == "refusal" else name
+    assert chat_score(wanted, OTHER, expected="Paris").score == 0.0
+    assert chat_score("contains_json", OTHER, expected="Paris").score == 0.0
+
+
+def test_two_refusals_are_compared_by_their_words() -> None:
+    one, other = said(None, refusal="I can't."), said(None, refusal="Not today.")
+    assert chat_score("exact_match", one, expected=one).score == 1.0
+    assert chat_score("exact_match", one, expected=other).score == 0.0

@@ -244,3 +244,20 @@ def test_any_text_is_rows_or_an_error_for_people(file: Path, text: str, form: Fo
         return
     if rows:
         assert through_file(file, rows, form) == rows
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_semicolons_and_tabs_separate_cells_if_they_separate_the_heading(mark: str) -> None:
+    lines = f'\r\nquestion{mark}"the expected"\r\n"1{mark} 2"{mark}a, b\r\n'.splitlines(True)
+    assert list(parse_rows(lines, "csv", "x")) == [
+        {"question": f"1{mark} 2", "the expected": "a, b"}
+    ]
+    word = "semicolon" if mark == ";" else "tab"
+    with pytest.raises(DataError, match=f"Put a cell with a {word} in it in quotes"):
+        list(parse_rows([f"a{mark}b\n", f"1{mark}2{mark}3\n"], "csv", "x"))
+
+
+@pytest.mark.parametrize("name", ["a;b", "a\tb", 'a";b'])
+def test_a_single_column_keeps_such_a_name(name: str) -> None:
+    written = "".join(format_rows([{name: "1;2"}], [name], "csv"))
+    assert list(parse_rows(written.splitlines(True), "csv", "x")) == [{name: "1;2"}]

@@ -122,7 +122,8 @@ def _arguments(value: Any) -> Any:
 
 def _tool_calls(settings: ToolCallSettings, case: Case) -> Score:
     try:
-        made = calls_in(output_messages(case))
+        told = [_call(call) for call in case.tool_calls]
+        made = [*told, *calls_in(output_messages(case))]
     except NoCalls as error:
         raise Unscored(f"the output: {error}", compared=case.outputs) from error
     wanted = _wanted(settings, case, made)

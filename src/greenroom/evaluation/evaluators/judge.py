@@ -24,6 +24,7 @@ from greenroom.evaluation.evaluators.types import (
 from greenroom.messages import text_of
 from greenroom.models.client import ModelClient
 from greenroom.models.json_answers import RETRIES, Unusable, ask_for, object_format, objects_in
+from greenroom.models.transports import check_model
 from greenroom.models.types import BudgetExhausted, ChatMessage, Model, ModelError, ModelSettings
 from greenroom.util.raw_json import raw_text
 
@@ -196,6 +197,8 @@ def _create(settings: JudgeSettings, context: EvaluatorContext) -> _JudgeScorer:
         settings = settings.model_copy(update={"prompt": text, "prompt_file": None})
     names = {"model", "provider", "api_base", "temperature", "max_tokens", "timeout"}
     wanted = ModelSettings(**settings.model_dump(include=names))
+    if context.models is None:
+        check_model(wanted)  # before anything is called: a wrong provider would end the evaluation
     make: OpenModel = context.models or ModelClient
     return _JudgeScorer(settings, make(wanted), own=context.models is None)
 

@@ -1,7 +1,7 @@
 """What is compared with what: the workflow's flag decides, not the shape of its output.
 
-For a chat workflow it is the text of the last assistant message, for any other the output at face
-value. The expected side is read in the same manner.
+For a chat workflow it is the text of the last assistant message, or its tool calls if it has no
+text; for any other the output at face value. The expected side is read in the same way.
 """
 
 from __future__ import annotations
@@ -15,10 +15,16 @@ from greenroom.evaluation.evaluators.paths import NotThere, Path, parse_path, pi
 from greenroom.evaluation.evaluators.types import Case, Missed, Unscored
 from greenroom.messages import last_assistant_message, messages_of, text_of
 from greenroom.store import chat_of, decoded
+from greenroom.util.json_values import as_list
 from greenroom.util.raw_json import raw_text, raw_value
+from greenroom.workflows.calls import called_tools
 
 NO_EXPECTED = "the row has no expected output"
 _BLOCK = re.compile(r"```(?:json)?[ \t]*\r?\n(.*?)```", re.DOTALL | re.IGNORECASE)
+
+
+class Calls(list[Any]):
+    """The tool calls of a message without text: name and arguments."""
 
 
 class NoJson(ValueError):
@@ -26,13 +32,13 @@ class NoJson(ValueError):
 
 
 def output_of(case: Case) -> Any:
-    """What the workflow said: text for a chat workflow, else the output as it is."""
+    """What the workflow said: text or calls for a chat workflow, else the output as it is."""
     if not case.is_chat:
         return case.outputs
     if messages_of(case.outputs) is None:
         raise Unscored("the output of the chat workflow holds no messages", compared=case.outputs)
     message = last_assistant_message(case.outputs)
-    return text_of(message.get("content")) if message is not None else ""
+    return _said(message) if message is not None else ""
 
 
 def expected_of(case: Case) -> Any:
@@ -49,12 +55,26 @@ def _spoken(expected: Any) -> Any:
     message = last_assistant_message(value)
     if message is None:
         raise Unscored("the expected output holds no message of the assistant", against=expected)
-    return text_of(message.get("content"))
+    return _said(message)
+
+
+def _said(message: dict[str, Any]) -> str | Calls:
+    if text := text_of(message.get("content")) or text_of(message.get("refusal")):
+        return text
+    former = message.get("function_call")
+    raw = as_list(message.get("tool_calls")) or ([{"function": former}] if former else [])
+    calls = [
+        {"name": call["name"], "arguments": call["input"]}
+        for call in called_tools({"tool_calls": raw})
+    ]
+    return Calls(calls if len(calls) == len(raw) else raw) if raw else ""
 
 
 def pair_of(case: Case, field: str = "") -> tuple[Any, Any]:
     """What was said and what was expected; of both the field, if one is named."""
     compared, against = output_of(case), expected_of(case)
+    if isinstance(compared, Calls) and isinstance(against, str):
+        compared = ""  # words were expected, and there are none
     if not field:
         return compared, against
     path = parse_path(field)
@@ -98,6 +118,10 @@ def as_text(value: Any, what: str) -> str:
         return value
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return raw_text(value)
+    if isinstance(value, Calls):
+        if what == "output":
+            return ""
+        raise Unscored(f"the {what} has no text, only tool calls: use tool_calls", against=value)
     raise Unscored(
         f"the {what} is JSON ({type_name(value)}), not text: name a field of it, or use json_diff "
         "or field_match",
@@ -151,6 +175,6 @@ def _history(case: Case) -> list[dict[str, Any]]:
 def texts_in(value: Any) -> list[str]:
     """The texts that an expected value names: itself, or the items of a list."""
     found = decoded(value)
-    if is_array(found):
+    if is_array(found) and not isinstance(found, Calls):
         return [as_text(item, "expected output") for item in cast("list[Any]", found)]
     return [as_text(value, "expected output")]

@@ -17,6 +17,7 @@ from greenroom.evaluation.evaluators.paths import (
     pick,
 )
 from greenroom.evaluation.evaluators.reading import (
+    Calls,
     NoJson,
     as_json,
     expected_field,
@@ -157,6 +158,8 @@ def _contains_json(settings: ContainsJsonSettings, case: Case) -> Score:
 
 
 def _json_found(value: Any) -> Iterator[Any]:
+    if isinstance(value, Calls):
+        return
     if not isinstance(value, str):
         yield value
         return

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
+import sys
 import warnings
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Annotated, Any, Literal
 
+import anyio
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from greenroom.evaluation.evaluators.equality import same
@@ -21,6 +26,7 @@ from greenroom.evaluation.evaluators.reading import (
 )
 from greenroom.evaluation.evaluators.types import (
     Case,
+    EvaluatorKind,
     Score,
     Settings,
     Unscored,
@@ -43,6 +49,17 @@ def _not_blank(values: list[str]) -> list[str]:
     if any(not value for value in values):
         raise ValueError("an empty text is in every text")
     return values
+
+
+_MATCH_SECONDS = 5.0
+_CHEAP_STEPS = 1_000_000
+_BRANCHES = re.compile(r"[*+?{|]")
+_REPEATED_GROUP = re.compile(r"\)[*+?{]")
+_MATCHER = """\
+import json, re, sys
+pattern, text, flags, full = json.load(sys.stdin)
+found = (re.fullmatch if full else re.search)(pattern, text, flags)
+print(-1 if found is None else found.start())"""
 
 
 @lru_cache(maxsize=1024)
@@ -171,7 +188,18 @@ def _edge(settings: EdgeSettings, case: Case, *, start: bool) -> Score:
     return verdict(passed, compared, against, f"it {where} {'so' if passed else 'otherwise'}")
 
 
-def _matches(settings: RegexSettings, case: Case) -> Score:
+@dataclass(frozen=True)
+class _RegexScorer:
+    settings: RegexSettings
+
+    async def evaluate(self, case: Case) -> Score:
+        return await _matches(self.settings, case)
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+async def _matches(settings: RegexSettings, case: Case) -> Score:
     compared = text_output(settings, case)
     pattern = settings.pattern
     if pattern is None:
@@ -182,9 +210,33 @@ def _matches(settings: RegexSettings, case: Case) -> Score:
     except ValueError as error:
         reason = f"the expected output {error}"
         raise Unscored(reason, compared=compared, against=pattern) from error
-    found = compiled.fullmatch(text) if settings.full else compiled.search(text)
-    reason = "no match" if found is None else f"matches at character {found.start() + 1}"
-    return verdict(found is not None, compared, pattern, reason)
+    if _is_cheap(pattern, text):
+        found = compiled.fullmatch(text) if settings.full else compiled.search(text)
+        start = -1 if found is None else found.start()
+    else:
+        try:
+            start = await _start_in_worker(compiled, text, full=settings.full)
+        except TimeoutError:
+            reason = f"the pattern needs more than {_MATCH_SECONDS:g} seconds for this text"
+            raise Unscored(reason, compared=compared, against=pattern) from None
+    reason = "no match" if start < 0 else f"matches at character {start + 1}"
+    return verdict(start >= 0, compared, pattern, reason)
+
+
+def _is_cheap(pattern: str, text: str) -> bool:
+    """Whether few steps are certain: without repeated groups, each branch is one more factor."""
+    branches = len(_BRANCHES.findall(pattern))
+    return _REPEATED_GROUP.search(pattern) is None and (
+        math.log(max(len(text), 2)) * (branches + 1) <= math.log(_CHEAP_STEPS)
+    )
+
+
+async def _start_in_worker(pattern: re.Pattern[str], text: str, *, full: bool) -> int:
+    """Where a pattern matches, or -1; a process of its own, because a match cannot be stopped."""
+    asked = json.dumps([pattern.pattern, text, pattern.flags, full]).encode()
+    with anyio.fail_after(_MATCH_SECONDS):
+        command = [sys.executable, "-I", "-S", "-c", _MATCHER]
+        return int((await anyio.run_process(command, input=asked)).stdout)
 
 
 exact_match = plain_kind("exact_match", _equals, TextSettings, "the output is the expected one")
@@ -195,4 +247,9 @@ starts_with = plain_kind(
 ends_with = plain_kind(
     "ends_with", partial(_edge, start=False), EdgeSettings, "the output ends with a text"
 )
-regex = plain_kind("regex", _matches, RegexSettings, "a regular expression matches the output")
+regex = EvaluatorKind(
+    "regex",
+    lambda settings, _: _RegexScorer(settings),
+    RegexSettings,
+    "a regular expression matches the output",
+)

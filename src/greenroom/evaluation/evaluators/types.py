@@ -26,6 +26,8 @@ class Case:
     """What it should have returned; None where nobody said."""
     is_chat: bool = False
     """The workflow's flag: what is compared is the last thing that the assistant said."""
+    tool_calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """Calls that the workflow made itself and told as events: id, name and input."""
     conversation: list[dict[str, Any]] | None = None
     """All messages, where there was more than one call, as with a simulated user."""
     seconds: float | None = None
@@ -44,7 +46,7 @@ class Case:
 
 CASE_FIELDS = (
     *("inputs", "outputs", "expected", "is_chat"),
-    *("conversation", "parameters", "seconds", "cost"),
+    *("tool_calls", "conversation", "parameters", "seconds", "cost"),
 )
 
 

@@ -1,16 +1,21 @@
-"""Rows of a CSV file: every cell stays text."""
+"""Rows of a CSV file: every cell stays text.
+
+Cells are separated by commas, or by semicolons or tabs if the heading is.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from greenroom.errors import DataError, InputError
 from greenroom.util.raw_json import raw_text
 
 _LARGEST_CELL = 2**30
+_MARKS = {",": "comma", ";": "semicolon", "\t": "tab"}
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -19,7 +24,13 @@ def read_csv(lines: Iterable[str], source: str) -> Iterator[dict[str, Any]]:
     # Python's default limit is 128 KiB; a conversation may be longer.
     csv.field_size_limit(_LARGEST_CELL)
     record: list[str] = []
-    reader = csv.reader(_noted(lines, record), strict=True)
+    rest, head = iter(lines), list[str]()
+    while not head or not head[-1].strip("\r\n"):
+        if (line_read := next(rest, None)) is None:
+            break
+        head.append(line_read)
+    mark = _delimiter(head[-1] if head else "")
+    reader = csv.reader(_noted(chain(head, rest), record), strict=True, delimiter=mark)
     columns: list[str] | None = None
     while True:
         record.clear()
@@ -27,7 +38,7 @@ def read_csv(lines: Iterable[str], source: str) -> Iterator[dict[str, Any]]:
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            raise _trouble("".join(record), line, source, error) from error
+            raise _trouble("".join(record), line, source, error, mark) from error
         if cells is None:
             break
         if not cells:  # an empty line
@@ -35,7 +46,7 @@ def read_csv(lines: Iterable[str], source: str) -> Iterator[dict[str, Any]]:
         if columns is None:
             columns = _checked_heading(cells, line, source)
         else:
-            yield _row(columns, cells, line, source)
+            yield _row(columns, cells, line, source, mark)
     if columns is None:
         raise DataError(f"{source} is empty: its first line has to name the columns.")
 
@@ -53,6 +64,8 @@ def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iter
         return text
 
     heading = line(columns)
+    if len(columns) == 1 and _delimiter(heading) != ",":
+        heading = f'"{columns[0]}"\r\n'  # in quotes it is one column for every reader
     # Readers drop a byte order mark at the beginning. Double it to keep the column's name.
     yield _BYTE_ORDER_MARK + heading if heading.startswith(_BYTE_ORDER_MARK) else heading
     for number, row in enumerate(rows, start=1):
@@ -87,7 +100,7 @@ def _checked_heading(cells: list[str], line: int, source: str) -> list[str]:
     return cells
 
 
-def _row(columns: list[str], cells: list[str], line: int, source: str) -> dict[str, Any]:
+def _row(columns: list[str], cells: list[str], line: int, source: str, mark: str) -> dict[str, Any]:
     if len(cells) < len(columns):
         raise DataError(
             f"{source}, line {line}: there are {len(cells)} cells for {len(columns)} columns; "
@@ -96,9 +109,20 @@ def _row(columns: list[str], cells: list[str], line: int, source: str) -> dict[s
     if len(cells) > len(columns):
         raise DataError(
             f"{source}, line {line}: there are {len(cells)} cells for {len(columns)} columns; cell "
-            f"{len(columns) + 1} belongs to none. Put a cell with a comma in it in quotes."
+            f"{len(columns) + 1} belongs to none. Put a cell with a {_MARKS[mark]} in it in quotes."
         )
     return dict(zip(columns, cells, strict=True))
+
+
+def _delimiter(heading: str) -> str:
+    """What separates cells: a comma, unless only semicolons or tabs divide the heading."""
+    for mark in _MARKS:
+        try:
+            if len(next(csv.reader([heading], strict=True, delimiter=mark), list[str]())) > 1:
+                return mark
+        except csv.Error:
+            continue
+    return ","
 
 
 def _noted(lines: Iterable[str], record: list[str]) -> Iterator[str]:
@@ -107,8 +131,8 @@ def _noted(lines: Iterable[str], record: list[str]) -> Iterator[str]:
         yield line
 
 
-def _trouble(record: str, line: int, source: str, error: csv.Error) -> DataError:
-    found = _quote_trouble(record)
+def _trouble(record: str, line: int, source: str, error: csv.Error, mark: str) -> DataError:
+    found = _quote_trouble(record, mark)
     if found is None:
         return DataError(f"{source}, line {line}: {error}.")
     place, words = found
@@ -118,9 +142,9 @@ def _trouble(record: str, line: int, source: str, error: csv.Error) -> DataError
     return DataError(f"{source}, line {line}, column {column}: {words}.")
 
 
-def _quote_trouble(record: str) -> tuple[int, str] | None:
+def _quote_trouble(record: str, mark: str) -> tuple[int, str] | None:
     """The place and description of a quoting error in a record."""
-    place = 0
+    place, ends = 0, (mark, "\r", "\n", "")
     while place < len(record):
         if record[place] == '"':
             opened = place
@@ -128,13 +152,13 @@ def _quote_trouble(record: str) -> tuple[int, str] | None:
             if place < 0:
                 return opened, "the quote that opens here is never closed"
             place += 1
-            if record[place : place + 1] not in (",", "\r", "\n", ""):
+            if record[place : place + 1] not in ends:
                 return place, (
                     "the cell has ended with the quote before, and text follows. A quote within a "
                     "cell is written twice"
                 )
         else:
-            while record[place : place + 1] not in (",", "\r", "\n", ""):
+            while record[place : place + 1] not in ends:
                 place += 1
         place += 1
     return None

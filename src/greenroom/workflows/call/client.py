@@ -138,7 +138,7 @@ class WorkflowClient:
         return self._connection.open(
             "POST",
             wire.url,
-            wire.body(call, streamed=streamed),
+            wire.body(self.profile.placed(call), streamed=streamed),
             headers={name: value for name, value in headers.items() if value},
             streamed=streamed,
         )

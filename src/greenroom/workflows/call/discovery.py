@@ -15,10 +15,15 @@ from greenroom.models.retries import RetryPolicy
 from greenroom.util.json_values import as_dict, as_list, decoded
 from greenroom.workflows.call.addresses import Address, parse_address
 from greenroom.workflows.call.connection import Connection
-from greenroom.workflows.call.openapi_reading import Operation, read_operations, takes_messages
+from greenroom.workflows.call.openapi_reading import Operation, read_operations
 from greenroom.workflows.call.wires import EnvelopeWire, PlainWire, Wire
-from greenroom.workflows.calls import IS_CHAT, MESSAGES, Profile, Schemas
-from greenroom.workflows.declare.schemas import MESSAGE_SCHEMA, MESSAGES_SCHEMA
+from greenroom.workflows.calls import IS_CHAT, MESSAGES, Profile, Schemas, WorkflowUnavailable
+from greenroom.workflows.declare.schemas import (
+    MESSAGE_SCHEMA,
+    MESSAGES_SCHEMA,
+    Verdict,
+    judged_by_schema,
+)
 
 SECONDS = 20.0
 """The timeout of each request."""
@@ -30,9 +35,6 @@ _CHAT_SCHEMAS = Schemas(
     inputs={"type": "object", "properties": {MESSAGES: MESSAGES_SCHEMA}, "required": [MESSAGES]},
     outputs=MESSAGE_SCHEMA,
 )
-
-Verdict = tuple[bool, str]
-"""Whether a workflow chats, and how we know."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,15 @@ class _Search:
     async def _openai(self) -> Found | None:
         base = self.address.base
         for place in [base] if self.address.is_openai else [f"{base}/v1", base]:
-            answer = await self._ask("GET", f"{place}/models")
+            try:
+                answer = await self._ask("GET", f"{place}/models")
+            except WorkflowUnavailable as error:
+                if self.address.model is None:
+                    raise WorkflowUnavailable(
+                        f"GET {place}/models, which lists the models there, failed: {error}\n"
+                        f"If there are models, name one: {place}#MODEL."
+                    ) from error
+                continue
             listed = as_list(as_dict(answer).get("data", answer))
             names = [str(as_dict(one)["id"]) for one in listed if as_dict(one).get("id")]
             if names:
@@ -154,13 +164,9 @@ def _judged(operations: list[Operation], inputs: Any) -> Verdict:
         if isinstance(flag, bool):
             said = f"x-agenta.flags.is_chat = {str(flag).lower()} on /{one.route}"
             return flag, f"declared: the OpenAPI document says {said}"
-    schemas = [("the inputs", inputs), *((f"/{o.route}", o.schemas.inputs) for o in operations)]
-    signs = {takes_messages(schema): place for place, schema in reversed(schemas)}
-    if place := signs.get("marked"):
-        return True, f"the schema of {place} marks messages as a message history"
-    if place := signs.get("shaped"):
-        return True, f"the shape: {place} takes messages"
-    return False, "nothing: no flag, and no messages among the inputs"
+    return judged_by_schema(
+        ("the inputs", inputs), *((f"/{one.route}", one.schemas.inputs) for one in operations)
+    )
 
 
 def _revision(described: dict[str, Any]) -> dict[str, Any]:

@@ -25,14 +25,20 @@ _SAMPLES: dict[str, Any] = {
 
 
 def needed_inputs(profile: Profile) -> dict[str, dict[str, Any]]:
-    """The inputs that a call must give beside the messages, with their schemas.
+    """The inputs that a call must give, with their schemas; without the messages of a chat."""
+    properties = as_dict(as_dict(profile.schemas.inputs).get("properties"))
+    needed = required_inputs(profile.schemas.inputs)
+    hidden = "messages" if profile.is_chat else None
+    return {name: as_dict(properties.get(name)) for name in needed if name != hidden}
 
-    A schema without `required` needs all of them.
-    """
-    schema = as_dict(profile.schemas.inputs)
-    properties = as_dict(schema.get("properties"))
-    needed = as_list(schema["required"]) if "required" in schema else list(properties)
-    return {name: as_dict(properties.get(name)) for name in needed if name != "messages"}
+
+def required_inputs(schema: Any) -> list[str]:
+    """The inputs that a schema requires; without `required`, all that have no default."""
+    fields = as_dict(schema)
+    if "required" in fields:
+        return [str(name) for name in as_list(fields["required"])]
+    properties = as_dict(fields.get("properties"))
+    return [name for name, one in properties.items() if "default" not in as_dict(one)]
 
 
 def example_inputs(profile: Profile) -> dict[str, Any]:
@@ -40,7 +46,7 @@ def example_inputs(profile: Profile) -> dict[str, Any]:
     inputs: dict[str, Any] = {}
     if profile.is_chat or "messages" in as_dict(as_dict(profile.schemas.inputs).get("properties")):
         inputs["messages"] = [{"role": "user", "content": "Hello"}]
-    return inputs | {name: _example(schema) for name, schema in needed_inputs(profile).items()}
+    return {name: _example(schema) for name, schema in needed_inputs(profile).items()} | inputs
 
 
 def curl_line(profile: Profile, wire: Wire | None = None) -> str:

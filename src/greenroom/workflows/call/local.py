@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import Any
@@ -14,6 +14,7 @@ import anyio
 from anyio import to_thread
 
 from greenroom.errors import redacted
+from greenroom.messages import messages_of
 from greenroom.workflows.calls import (
     MESSAGES,
     SERVER_ERROR,
@@ -22,6 +23,7 @@ from greenroom.workflows.calls import (
     CallError,
     Event,
     InvalidCall,
+    calls_beside,
 )
 from greenroom.workflows.declare.arguments import check_messages
 from greenroom.workflows.declare.outputs import NotJson, check_messages_returned, json_value
@@ -70,8 +72,8 @@ class LocalTarget:
 
     async def _whole(self, call: Call) -> AsyncGenerator[Event]:
         answer = await self.call(call)
-        if self.workflow.is_chat:
-            for message in check_messages_returned(self.workflow.name, answer.outputs):
+        if self.profile.is_chat:
+            for message in messages_of(answer.outputs) or []:
                 yield Event(kind="message", data=message)
         yield Event(kind="end", data=answer)
 
@@ -106,14 +108,15 @@ class LocalTarget:
         outputs = collected.outputs
         if is_chat:
             check_messages_returned(name, outputs)
-        yield Event(kind="end", data=_answer(call, outputs, usage, began))
+        told = calls_beside(outputs, collected.tool_calls)
+        yield Event(kind="end", data=_answer(call, outputs, usage, began, told))
 
     async def close(self) -> None:
         """Nothing to close: it has no connections."""
 
     def _bound(self, call: Call) -> Callable[[], Any]:
         """The handler with its arguments; raises InvalidCall if they are wrong."""
-        workflow = self.workflow
+        workflow, call = self.workflow, self.profile.placed(call)
         if workflow.is_chat and workflow.arguments.first("messages") is None:
             check_messages(call.inputs.get(MESSAGES))
         positional, named = workflow.arguments.bind(call, workflow.configuration)
@@ -172,9 +175,16 @@ def _failure(error: BaseException) -> CallError:
     return CallError(redacted(str(error)) or kind, status=SERVER_ERROR, kind=kind)
 
 
-def _answer(call: Call, outputs: Any, usage: ReportedUsage, began: float) -> Answer:
+def _answer(
+    call: Call,
+    outputs: Any,
+    usage: ReportedUsage,
+    began: float,
+    told: Sequence[dict[str, Any]] = (),
+) -> Answer:
     return Answer(
         outputs=outputs,
+        tool_calls=list(told),
         session_id=call.session_id,
         seconds=time.perf_counter() - began,
         prompt_tokens=usage.prompt_tokens,

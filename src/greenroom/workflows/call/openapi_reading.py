@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from greenroom.util.json_values import as_dict, as_list
 from greenroom.workflows.call.addresses import Route
 from greenroom.workflows.calls import Schemas
+from greenroom.workflows.declare.schemas import properties_of
 
 ROUTES: tuple[Route, ...] = ("invoke", "test", "run")
 """In order of preference: in apps of Agenta's SDK up to 0.95 /run needs a stored configuration."""
@@ -33,7 +33,7 @@ class Operation:
     @property
     def fields(self) -> frozenset[str]:
         """The fields at the top of the body."""
-        return frozenset(_properties(self.body))
+        return frozenset(properties_of(self.body))
 
     @property
     def is_envelope(self) -> bool:
@@ -44,12 +44,12 @@ class Operation:
     def schemas(self) -> Schemas:
         """Inputs, parameters and outputs."""
         if self.is_envelope:
-            data = _properties(_properties(self.body)[_ENVELOPE])
+            data = properties_of(properties_of(self.body)[_ENVELOPE])
             return Schemas(inputs=data.get("inputs"), parameters=data.get("parameters"))
-        top = _properties(self.body)
+        top = properties_of(self.body)
         inputs = {name: schema for name, schema in top.items() if name not in _NOT_INPUTS}
-        inputs |= _properties(as_dict(top.get("inputs")))
-        wrapped = {"data", "version"} <= set(_properties(self.answer))
+        inputs |= properties_of(as_dict(top.get("inputs")))
+        wrapped = {"data", "version"} <= set(properties_of(self.answer))
         return Schemas(
             inputs={"type": "object", "properties": inputs} if inputs else None,
             parameters=next((top[name] for name in _CONFIGURATION if name in top), None),
@@ -61,7 +61,7 @@ class Operation:
         """The configuration's defaults that the schema tells."""
         schema = as_dict(self.schemas.parameters)
         told = {
-            name: one["default"] for name, one in _properties(schema).items() if "default" in one
+            name: one["default"] for name, one in properties_of(schema).items() if "default" in one
         }
         return told | as_dict(schema.get("default"))
 
@@ -86,15 +86,6 @@ def read_operations(document: Any, prefixes: tuple[str, ...]) -> list[Operation]
                 )
             )
     return found
-
-
-def takes_messages(inputs: Any) -> str | None:
-    """How a schema of inputs shows that it takes a message history; None if it does not."""
-    schema = as_dict(_properties(as_dict(inputs)).get("messages"))
-    if "messages" in (schema.get("x-ag-type-ref"), schema.get("x-parameter")):
-        return "marked"
-    has_messages = "messages" in _properties(as_dict(inputs))
-    return "shaped" if has_messages and any(map(_may_be_array, _options(schema))) else None
 
 
 def _json_schema(document: dict[str, Any], holder: Any) -> dict[str, Any]:
@@ -123,25 +114,3 @@ def _target(document: dict[str, Any], reference: str) -> Any:
     for step in reference.removeprefix("#/").split("/"):
         place = as_dict(place).get(step.replace("~1", "/").replace("~0", "~"))
     return place
-
-
-def _properties(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The properties of an object, or of the first object among several possibilities."""
-    for option in _options(schema):
-        if found := as_dict(option.get("properties")):
-            return {name: as_dict(one) for name, one in found.items()}
-    return {}
-
-
-def _options(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield schema
-    for name in ("allOf", "anyOf", "oneOf"):
-        for option in as_list(schema.get(name)):
-            yield from _options(as_dict(option))
-
-
-def _may_be_array(schema: dict[str, Any]) -> bool:
-    kind = schema.get("type")
-    if kind is None:
-        return not any(name in schema for name in ("allOf", "anyOf", "oneOf", "enum", "const"))
-    return kind == "array" or "array" in as_list(kind)

@@ -9,13 +9,14 @@ from typing import Any
 from greenroom.errors import InputError, UnknownName
 from greenroom.models.retries import RetryPolicy
 from greenroom.util.imports import load_module, split_target
+from greenroom.util.json_values import as_dict
 from greenroom.workflows.call.addresses import is_address
 from greenroom.workflows.call.as_completion import AsCompletion
 from greenroom.workflows.call.client import WorkflowClient
 from greenroom.workflows.call.connection import TIMEOUT
 from greenroom.workflows.call.discovery import find_workflow
 from greenroom.workflows.call.local import LocalTarget
-from greenroom.workflows.calls import Answer, Call, Target
+from greenroom.workflows.calls import MESSAGES, Answer, Call, Profile, Target
 from greenroom.workflows.declare.workflow import Workflow
 
 
@@ -46,6 +47,16 @@ async def open_target(
     else:
         target = _local(address, model)
     return AsCompletion(target) if as_completion and target.profile.is_chat else target
+
+
+def check_takes_messages(profile: Profile) -> None:
+    """Raise an InputError if a workflow that is to chat declares inputs and no messages."""
+    declared = as_dict(as_dict(profile.schemas.inputs).get("properties"))
+    if declared and MESSAGES not in declared:
+        raise InputError(
+            f"'{profile.name}' takes no messages, so it cannot be treated as chat: leave out "
+            f"--as chat. It takes {', '.join(declared)}."
+        )
 
 
 def call_workflow(

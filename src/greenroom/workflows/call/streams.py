@@ -22,6 +22,7 @@ from greenroom.workflows.calls import (
     Event,
     WorkflowUnavailable,
     called_tools,
+    calls_beside,
 )
 from greenroom.workflows.usage import ReportedUsage, read_usage
 
@@ -103,6 +104,8 @@ class StreamedAnswer:
     _whole_calls: set[str] = field(default_factory=set[str])
     """Tool calls of messages that arrived whole."""
     _calls: dict[Any, dict[str, Any]] = field(default_factory=dict[Any, dict[str, Any]])
+    _told: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """The calls that were told as events."""
     _spoken: bool = False
     """Whether there is an open message, perhaps an empty one."""
     _whole: dict[str, Any] | None = None
@@ -160,7 +163,9 @@ class StreamedAnswer:
     def answer(self) -> Answer:
         """The answer, with usage and ids."""
         ids: dict[str, Any] = {"session_id": self.session_id, "trace_id": self.trace_id}
-        return Answer(outputs=self.outputs, **self.usage.to_json(), **ids)
+        outputs = self.outputs
+        told = calls_beside(outputs, self._told)
+        return Answer(outputs=outputs, tool_calls=told, **self.usage.to_json(), **ids)
 
     # Bare values ------------------------------------------------------------------------------
 
@@ -280,8 +285,12 @@ class StreamedAnswer:
             # The same id again: now with its arguments.
             self._calls[identity] = _tool_call(identity, name, arguments)
             self._spoken = True
-        if not again:
-            yield Event(kind="tool_call", data={"id": identity, "name": name, "input": given})
+        told = {"id": identity, "name": name, "input": given}
+        if again:
+            self._told = [told if one["id"] == identity else one for one in self._told]
+        else:
+            self._told.append(told)
+            yield Event(kind="tool_call", data=told)
 
     def _tool_result(self, data: dict[str, Any]) -> Iterator[Event]:
         yield from self._flush()

@@ -5,12 +5,12 @@ Outputs are passed on unchanged: a message, a list of them, a string, any JSON.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from greenroom.errors import InputError
 from greenroom.util.json_values import as_dict, as_list
-from greenroom.workflows.calls import Answer, Call, CallError
+from greenroom.workflows.calls import TOOLS, Answer, Call, CallError, calls_beside
 from greenroom.workflows.usage import find_usage
 
 _FIRST_ERROR = 400
@@ -31,8 +31,8 @@ class EnvelopeWire:
         data: dict[str, Any] = {"inputs": call.inputs}
         if call.parameters:
             data["parameters"] = self.defaults | call.parameters
-        if call.tools:
-            data["tools"] = call.tools
+        if call.tools and TOOLS not in call.inputs:
+            data[TOOLS] = call.tools  # ours takes them there; Agenta's servers drop them
         # Not by Accept: Agenta answers 406 for a workflow that cannot stream after running it.
         body: dict[str, Any] = {"data": data, "flags": {"stream": streamed}}
         if call.session_id is not None:
@@ -51,7 +51,9 @@ class EnvelopeWire:
             raise CallError(str(text), status=code, kind=kind if isinstance(kind, str) else "")
         outputs = data.get("outputs")
         ids = {"session_id": envelope.get("session_id"), "trace_id": envelope.get("trace_id")}
-        return _answer(outputs, envelope, data, outputs, **ids)
+        answer = _answer(outputs, envelope, data, outputs, **ids)
+        told = [call for call in map(as_dict, as_list(data.get("tool_calls"))) if call]
+        return replace(answer, tool_calls=calls_beside(outputs, told))
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,8 @@ class PlainWire:
             body[_CONFIG] = call.parameters or {}
         elif call.parameters:
             body["parameters"] = call.parameters
-        if call.tools:
-            body["tools"] = call.tools
+        if call.tools and TOOLS not in call.inputs:
+            body[TOOLS] = call.tools
         if streamed and self._takes("stream"):
             body["stream"] = True
         return body

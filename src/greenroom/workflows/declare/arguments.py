@@ -14,7 +14,7 @@ from pydantic.errors import PydanticSchemaGenerationError
 
 from greenroom.errors import InputError
 from greenroom.messages import Message
-from greenroom.workflows.calls import MESSAGES, Call, InvalidCall, Problem
+from greenroom.workflows.calls import MESSAGES, TOOLS, Call, InvalidCall, Problem
 from greenroom.workflows.declare.configuration import Configuration
 from greenroom.workflows.declare.hints import is_model, item_of, without_none
 
@@ -77,6 +77,13 @@ class HandlerArguments:
         return not self._first.keys().isdisjoint(("messages", "inputs", "call", "rest"))
 
     @property
+    def takes_anything(self) -> bool:
+        """Whether the handler sees inputs that no argument names."""
+        whole = self.first("inputs")
+        open_inputs = whole is not None and whole.adapter is None
+        return open_inputs or not self._first.keys().isdisjoint(("call", "rest"))
+
+    @property
     def needs_messages(self) -> bool:
         """Whether every call must have a message history."""
         taken = self.first("messages")
@@ -129,11 +136,13 @@ class HandlerArguments:
                 return {name: value for name, value in call.inputs.items() if name not in taken}
 
     def _inputs(self, argument: Argument, call: Call) -> Any:
-        if argument.adapter is None:
-            return dict(call.inputs)
-        hidden = {MESSAGES} if self.first("messages") else set[str]()
+        hidden = {TOOLS} if self.first("tools") else set[str]()
+        if argument.adapter is not None and self.first("messages"):
+            hidden.add(MESSAGES)
         visible = {name: value for name, value in call.inputs.items() if name not in hidden}
-        return _validated(argument.adapter, visible, "inputs")
+        return (
+            visible if argument.adapter is None else _validated(argument.adapter, visible, "inputs")
+        )
 
 
 def _history(call: Call, argument: Argument) -> Any:

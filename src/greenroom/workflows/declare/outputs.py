@@ -60,7 +60,10 @@ def _plain(value: Any) -> Any:
         return value
     if kind is dict or isinstance(value, Mapping):
         fields = cast("Mapping[Any, Any]", value)
-        return {k if type(k) is str else _key(k): _plain(v) for k, v in fields.items()}
+        # No serializer takes half of a surrogate pair as a key.
+        return {
+            k if type(k) is str and k.isascii() else _key(k): _plain(v) for k, v in fields.items()
+        }
     if kind is list or isinstance(value, tuple):
         return [_plain(item) for item in cast("list[Any]", value)]
     if isinstance(value, float):
@@ -89,7 +92,7 @@ def _dumped(value: Any) -> Any:
 
 def _key(key: Any) -> str:
     if isinstance(key, str):  # a subclass, such as a member of an enumeration
-        return str.__str__(key)
+        return str.__str__(key).encode("utf-8", "replace").decode()
     if key is None or isinstance(key, (bool, int, float)):
         return orjson.dumps(key).decode()
     return str(key)

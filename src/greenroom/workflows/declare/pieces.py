@@ -34,6 +34,8 @@ class Pieces:
         self._is_chat = is_chat
         self._kept: list[Any] = []
         self._text: list[str] = []
+        self.tool_calls: list[dict[str, Any]] = []
+        """The calls that were told as events."""
 
     def take(self, piece: Any) -> list[Event]:
         """The events of a piece."""
@@ -49,6 +51,8 @@ class Pieces:
         match fields.get("type"):
             case "tool_call" | "tool_result" as kind:
                 data = {name: item for name, item in fields.items() if name != "type"}
+                if kind == "tool_call":
+                    self.tool_calls.append(data)
                 return [*self.end(), Event(kind=kind, data=data)]
             case "usage":
                 self._usage.add(read_usage(fields))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from pydantic import PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
-from greenroom.workflows.calls import MESSAGES
+from greenroom.util.json_values import as_dict, as_list
+from greenroom.workflows.calls import MESSAGES, TOOLS
 from greenroom.workflows.declare.arguments import Argument, HandlerArguments
 from greenroom.workflows.declare.hints import (
     alternatives,
@@ -22,7 +24,15 @@ TYPE_REF = "x-ag-type-ref"
 """The key that marks a schema as that of a message, or of several."""
 
 MESSAGES_SCHEMA: dict[str, Any] = {"type": "array", TYPE_REF: "messages"}
+TOOLS_SCHEMA: dict[str, Any] = {
+    "type": "array",
+    "description": "Tools that the caller runs, in OpenAI's shape.",
+    "default": [],
+}
 MESSAGE_SCHEMA: dict[str, Any] = {"type": "object", TYPE_REF: "message"}
+
+Verdict = tuple[bool, str]
+"""Whether a workflow chats, and how we know."""
 
 
 def inputs_schema(arguments: HandlerArguments, *, is_chat: bool) -> dict[str, Any]:
@@ -39,9 +49,13 @@ def inputs_schema(arguments: HandlerArguments, *, is_chat: bool) -> dict[str, An
             required.insert(0, MESSAGES)
     of_arguments, definitions = _argument_schemas(arguments.inputs)
     properties |= of_arguments
+    if arguments.first("tools") is not None:
+        properties[TOOLS] = TOOLS_SCHEMA
     required += [one.name for one in arguments.inputs if one.required]
     if properties:
         schema["properties"] = properties
+    if arguments.takes_anything:
+        schema["additionalProperties"] = True
     if required:
         schema["required"] = required
     if definitions or "$defs" in schema:
@@ -88,3 +102,50 @@ def _schema_of(hint: Any) -> dict[str, Any]:
         return TypeAdapter(hint).json_schema(mode="serialization")
     except (PydanticInvalidForJsonSchema, PydanticSchemaGenerationError, PydanticUserError):
         return {}  # outputs are dumped whatever their type
+
+
+# What a schema says of chatting, where no flag does --------------------------------------------
+
+
+def judged_by_schema(*schemas: tuple[str, Any]) -> Verdict:
+    """Whether a workflow without the flag chats: by a mark in a schema of inputs, or its shape.
+
+    Each schema comes with its name. Workflows here and behind addresses are judged by this alone.
+    """
+    signs = {_takes_messages(as_dict(schema)): place for place, schema in reversed(schemas)}
+    if place := signs.get("marked"):
+        return True, f"the schema of {place} marks messages as a message history"
+    if place := signs.get("shaped"):
+        return True, f"the shape: {place} takes messages"
+    return False, "nothing: no flag, and no messages among the inputs"
+
+
+def properties_of(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The properties of an object, or of the first object among several possibilities."""
+    for option in _options(schema):
+        if found := as_dict(option.get("properties")):
+            return {name: as_dict(one) for name, one in found.items()}
+    return {}
+
+
+def _takes_messages(inputs: dict[str, Any]) -> str | None:
+    schema = properties_of(inputs).get(MESSAGES)
+    if schema is None:
+        return None
+    if MESSAGES in (schema.get(TYPE_REF), schema.get("x-parameter")):
+        return "marked"
+    return "shaped" if any(map(_may_be_array, _options(schema))) else None
+
+
+def _options(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield schema
+    for name in ("allOf", "anyOf", "oneOf"):
+        for option in as_list(schema.get(name)):
+            yield from _options(as_dict(option))
+
+
+def _may_be_array(schema: dict[str, Any]) -> bool:
+    kind = schema.get("type")
+    if kind is None:
+        return not any(name in schema for name in ("allOf", "anyOf", "oneOf", "enum", "const"))
+    return kind == "array" or "array" in as_list(kind)

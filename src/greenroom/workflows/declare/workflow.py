@@ -10,6 +10,7 @@ from typing import Any, Literal
 from greenroom.workflows.calls import IS_CHAT, Profile, Schemas
 from greenroom.workflows.declare.arguments import HandlerArguments
 from greenroom.workflows.declare.configuration import Configuration
+from greenroom.workflows.declare.schemas import judged_by_schema
 
 HandlerKind = Literal["function", "coroutine", "generator", "async generator"]
 
@@ -39,7 +40,7 @@ class Workflow:
 
     @property
     def is_chat(self) -> bool:
-        """Whether it takes messages and answers with messages."""
+        """Whether it is declared to take messages and to answer with messages."""
         return self.flags.get(IS_CHAT) is True
 
     @property
@@ -59,13 +60,20 @@ class Workflow:
         return f"user:custom:{module}.{self.slug}:latest"
 
     def profile(self, address: str = "") -> Profile:
-        """What callers can know before a call."""
+        """What callers can know before a call: the same here and behind an address."""
+        declared = self.flags.get(IS_CHAT)
+        is_chat, decided_by = (
+            judged_by_schema(("the inputs", self.schemas.inputs))
+            if declared is None
+            else (declared, "declared")
+        )
         return Profile(
             name=self.name,
-            is_chat=self.is_chat,
+            is_chat=is_chat,
             flags=dict(self.flags),
             schemas=self.schemas,
             parameters=self.configuration.defaults,
             description=self.description,
             address=address or self.name,
+            decided_by=decided_by,
         )

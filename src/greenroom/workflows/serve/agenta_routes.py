@@ -131,6 +131,8 @@ def _envelope(answer: Answer, ids: CallIds) -> bodies.AnswerEnvelope:
         "status": {"code": 200, "message": "Success"},
         "data": {"outputs": answer.outputs},
     }
+    if answer.tool_calls:
+        envelope["data"]["tool_calls"] = answer.tool_calls
     if usage := agenta_usage(answer):
         envelope["usage"] = usage
     return envelope

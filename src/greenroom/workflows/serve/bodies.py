@@ -178,6 +178,8 @@ class AnswerIds(TypedDict):
 
 class AnswerData(TypedDict):
     outputs: Any
+    tool_calls: NotRequired[list[Json]]
+    """Calls that the workflow made itself and told as events."""
 
 
 class AnswerEnvelope(AnswerIds):
