@@ -45,8 +45,9 @@ class Wheel:
     name: str
     archive: zipfile.ZipFile
 
-    def read(self, member: str, *, limit: int = _MEMBER_LIMIT) -> bytes:
+    def read(self, member: str, *, limit: int | None = None) -> bytes:
         """A file's content; one that ends in .gz is unpacked."""
+        limit = limit or _MEMBER_LIMIT
         place = f"{self.name}: {member}"
         try:
             with self.archive.open(member) as file:
