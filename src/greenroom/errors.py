@@ -77,9 +77,7 @@ _PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     ),
     (
         ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "hf_", "xox", "npm_"),
-        re.compile(
-            r"\b(?:gh[pousr]_|github_pat_|glpat-|hf_|npm_|xox[abeoprs]-)[A-Za-z0-9_-]{10,}"
-        ),
+        re.compile(r"\b(?:gh[pousr]_|github_pat_|glpat-|hf_|npm_|xox[abeoprs]-)[A-Za-z0-9_-]{10,}"),
         _HIDDEN,
     ),
     (("AKIA", "ASIA"), re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), _HIDDEN),
@@ -124,11 +122,6 @@ def redacted(text: str) -> str:
     return text
 
 
-def check_address(address: str, remedy: str) -> str:
-    """An address without a name, a password or a key in it; raise ValueError otherwise.
-
-    Addresses are stored with their job, and shown. The text of the error never quotes it.
-    """
-    if redacted(address) != address:
-        raise ValueError(f"the address holds a name, a password or a key: {remedy}")
-    return address
+def holds_credentials(text: str) -> bool:
+    """Whether an address in the text holds a name, a password or a key."""
+    return "://" in text and any(pattern.search(text) for _, pattern, _ in _PATTERNS[:2])

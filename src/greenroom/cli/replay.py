@@ -90,7 +90,6 @@ def _print(result: dict[str, Any]) -> None:
             f"First differing observation: task {row['task_id']}, trial {row['trial']}, step "
             f"{row['step']} ({row['tool']})\n  recorded: {row['recorded']:.200}\n"
             f"  replayed: {row['replayed']:.200}",
-            markup=False,
         )
     out.print(f"Observations that differ: {result['observations_differing']}")
     figures = "  ".join(f"pass^{k} {value:.3f}" for k, value in result["pass_hat_k"].items())

@@ -90,7 +90,7 @@ class DirectTransport:
         headers = {"Content-Type": "application/json", "User-Agent": f"greenroom/{__version__}"}
         key = self.endpoint.usable_key()
         url = URL(f"{self._base}/chat/completions")
-        if key and url.user is None:
+        if key:
             headers["Authorization"] = f"Bearer {key}"
         return {
             "url": url,

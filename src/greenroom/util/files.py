@@ -21,7 +21,8 @@ def read_regular(path: Path, limit: int = PACK_LIMIT) -> bytes:
     """
     try:
         # A FIFO opened like this returns at once, and what was opened is what is checked.
-        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+        opened = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(opened, "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise DataError(f"{path} is not a regular file: only those are read.")
             content = file.read(limit + 1)

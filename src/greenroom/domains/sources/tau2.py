@@ -54,6 +54,10 @@ class _DomainData:
 def pull_tau2(*, replace: bool = False, wheel: Path | None = None) -> PullResult:
     """Put the tau2 pack into the cache, from a given wheel or one that pip downloads."""
     directory = pack_cache() / NAME
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{directory} cannot be written: {error.strerror}.") from error
     check_destination(directory, replace=replace)
     wanted = Requirement(_PACKAGE, _VERSION, WHEEL_SHA256)
     if wheel is not None:
