@@ -80,7 +80,7 @@ class Option:
 class Config(BaseModel):
     """The base of configurations: frozen, and unknown fields are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     former_names: ClassVar[Mapping[str, str]] = {}
     """Names of fields in configurations that earlier versions stored."""

@@ -13,7 +13,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-import typer
 
 from greenroom.cli.app import run_command
 from greenroom.cli.tau_bench_run import parse
@@ -172,12 +171,14 @@ def test_runs_on_different_data_are_not_compared(played: Greenroom, tmp_path: Pa
 def test_deleting_asks_first(played: Greenroom, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter([False, True])
 
-    def confirm(question: str, *, abort: bool) -> None:
+    def confirm(question: str) -> bool:
         assert "Delete 'bad' with 120 episodes?" in question
-        if abort and not next(answers):
-            raise typer.Abort
+        return next(answers)
 
+    result = played("runs", "delete", "bad")
+    assert (result.status, "pass --yes" in result.err) == (2, True)
     monkeypatch.setattr("typer.confirm", confirm)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     assert played("runs", "delete", "bad").status != 0
     assert len(open_store().runs.all()) == 2
     assert played("runs", "delete", "bad").out == "Deleted bad\n"

@@ -9,6 +9,9 @@ import sys
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal, cast
 
+import typer
+
+from greenroom.errors import InputError
 from greenroom.util.terminal import console, echo, printable
 
 # Python escapes the controls before the space itself.
@@ -36,6 +39,14 @@ def print_table(
     console().print(table)
 
 
+def confirm(question: str) -> None:
+    """Ask before something is deleted; raise where nobody agrees or can be asked."""
+    if not sys.stdin.isatty():
+        raise InputError(f"{question} Nobody can be asked here: pass --yes.")
+    if not typer.confirm(printable(question)):
+        raise typer.Exit(1)
+
+
 def print_json(value: Any) -> None:
     """Print a result as JSON; what has no value, such as an average of nothing, is null."""
     text = json.dumps(_plain(value), indent=2, ensure_ascii=False)
@@ -53,4 +64,4 @@ def _plain(value: Any) -> Any:
     return value
 
 
-__all__ = ["console", "echo", "print_json", "print_table", "printable"]
+__all__ = ["confirm", "console", "echo", "print_json", "print_table", "printable"]

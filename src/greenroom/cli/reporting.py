@@ -13,7 +13,7 @@ from pydantic import Field
 
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
-from greenroom.cli.output import console, echo, print_json, print_table, printable
+from greenroom.cli.output import confirm, console, echo, print_json, print_table, printable
 from greenroom.errors import InputError, UnknownName
 from greenroom.options import Config, Flag, checked
 from greenroom.util.files import write_whole
@@ -117,7 +117,7 @@ def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None
         _, jobs, job = find(name)
         if not yes:
             done = len(jobs.finished(job.id))
-            typer.confirm(f"Delete '{job.name}' with {done} {cells}?", abort=True)
+            confirm(f"Delete '{job.name}' with {done} {cells}?")
         jobs.delete(job)
         echo(f"Deleted {job.name}")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from greenroom.cli.options import Json
-from greenroom.cli.output import console, echo, print_json, print_table, printable
+from greenroom.cli.output import confirm, console, echo, print_json, print_table, printable
 from greenroom.errors import InputError
 
 if TYPE_CHECKING:
@@ -178,9 +178,7 @@ def delete(
     store = open_store()
     versions = store.test_sets.versions(test_set)
     if not yes:
-        typer.confirm(
-            f"Delete '{versions[0].name}' with {_counted(len(versions), 'version')}?", abort=True
-        )
+        confirm(f"Delete '{versions[0].name}' with {_counted(len(versions), 'version')}?")
     store.test_sets.delete(test_set)
     name = versions[0].name
     _tell(json, {"name": name, "deleted": True}, f"Deleted {name}")

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
-import orjson
 from pydantic import AfterValidator, Field
 
 from greenroom._version import __version__
@@ -23,6 +22,8 @@ from greenroom.evaluation.evaluators.types import (
     Unscored,
 )
 from greenroom.models.retries import RetryPolicy
+from greenroom.util.bodies import ENCODINGS, AnswerTooLarge, body_of
+from greenroom.util.json_values import decoded
 from greenroom.util.raw_json import raw_text
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ class WebhookScorer:
         from aiohttp import ClientError
 
         headers = {"Content-Type": "application/json", "User-Agent": f"greenroom/{__version__}"}
+        headers |= ENCODINGS
         if token := _token(self.settings):
             headers["Authorization"] = f"Bearer {token}"
         try:
@@ -114,14 +116,15 @@ class WebhookScorer:
             ) as response:
                 status = response.status
                 retry_after = response.headers.get("Retry-After")
-                content = await response.content.read(_LARGEST_ANSWER)
-                complete = response.content.at_eof()
+                content = await body_of(response, _LARGEST_ANSWER)
+        except AnswerTooLarge:
+            raise NoScore("its answer is longer than 1 MiB") from None
         except TimeoutError:
             reason = f"it did not answer within {self.settings.timeout:g} seconds"
         except (OSError, ClientError) as error:
             reason = f"the connection failed: {error or type(error).__name__}"
         else:
-            return _answer(status, content, retry_after, complete=complete)
+            return _answer(status, content, retry_after)
         # Raised here, and not where it was caught, so that no secret can hide in a context.
         raise _Passing(reason)
 
@@ -132,23 +135,22 @@ class WebhookScorer:
             self._session = ClientSession(
                 timeout=ClientTimeout(total=self.settings.timeout),
                 cookie_jar=DummyCookieJar(),
+                auto_decompress=False,  # body_of unpacks within its limit
                 trust_env=True,
             )
         return self._session
 
 
-def _answer(status: int, content: bytes, retry_after: str | None, *, complete: bool) -> Any:
+def _answer(status: int, content: bytes, retry_after: str | None) -> Any:
     if status != _OK:
         said = " ".join(content[:_SHOWN].decode("utf-8", "replace").split())
         reason = f"it answered {status}" + (f": {said}" if said else "")
         if status >= _FIRST_SERVER_ERROR or status in _PASSING:
             raise _Passing(reason, retry_after)
         raise NoScore(reason)
-    if not complete:
-        raise NoScore("its answer is longer than 1 MiB")
     try:
-        return orjson.loads(content)
-    except orjson.JSONDecodeError as error:
+        return decoded(content)
+    except ValueError as error:
         raise NoScore("its answer is not JSON") from error
 
 
