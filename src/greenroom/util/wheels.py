@@ -47,8 +47,7 @@ class Wheel:
 
     def read(self, member: str, *, limit: int | None = None) -> bytes:
         """A file's content; one that ends in .gz is unpacked."""
-        limit = limit or _MEMBER_LIMIT
-        place = f"{self.name}: {member}"
+        place, limit = f"{self.name}: {member}", limit or _MEMBER_LIMIT
         try:
             with self.archive.open(member) as file:
                 content = _limited(file.read(limit + 1), place, limit)
