@@ -59,7 +59,8 @@ _URL_PASSWORD = re.compile(r"(?<=://)[^\s/?#\"'<>@]*:([^\s/?#\"'<>]+)@")
 _PARTS = r"(?:key|token|secret|sig|signature|pass|password|passwd|pwd|auth|code|credential)"
 _PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
     # The signs are looked for first: that is quicker by far than a pattern on a long text.
-    (("://",), re.compile(r"(?<=://)[^\s/?#\"'<>]*@"), f"{_HIDDEN}@"),
+    # One slash: an address that was taken for a path.
+    ((":/",), re.compile(r"(\w:/{1,2})[^\s/?#\"'<>]*@"), rf"\1{_HIDDEN}@"),
     (
         ("?", "&"),
         re.compile(rf"([?&][\w.-]*{_PARTS}=)[^\s&#\"'<>\[]+", re.IGNORECASE),

@@ -133,8 +133,8 @@ class _Search:
         try:
             answer = decoded(content)
         except ValueError as error:
-            deep = str(error) if "nested" in str(error) else "it is not JSON"
-            self.tried.append(f"{method} {url}: an answer that cannot be read: {deep}")
+            why = f"cannot be read: {error}" if "nested" in str(error) else "is not JSON"
+            self.tried.append(f"{method} {url}: an answer that {why}")
             return None
         self.tried.append(f"{method} {url}: an answer, but no workflow in it")
         return answer
