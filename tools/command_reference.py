@@ -36,6 +36,7 @@ and nothing else on standard output; progress goes to standard error.
 | `GREENROOM_DATABASE_URL` | Where runs are kept, instead of a file in the user's directories. |
 | `GREENROOM_DATA` | The default of `--data`. |
 | `GREENROOM_CACHE` | For pulled packs and kept answers, instead of the user's cache directory. |
+| `GREENROOM_MAX_ANSWER_MB` | The largest answer of a model or a workflow that is read: 16. |
 | `GREENROOM_API_KEY` | The key for a server named by `--api-base`; without it `OPENAI_API_KEY`. |
 | `GREENROOM_TOKEN` | What clients of `greenroom model-server` have to send as their key. |
 | `OPENAI_API_KEY` | The key for OpenAI. |
