@@ -16,7 +16,7 @@ from greenroom.cli.options import Json
 from greenroom.cli.output import confirm, console, echo, print_json, print_table, printable
 from greenroom.errors import InputError, UnknownName
 from greenroom.options import Config, Flag, checked
-from greenroom.util.files import write_whole
+from greenroom.util.files import check_directory, write_whole
 
 if TYPE_CHECKING:
     from greenroom.reports.sections import Report
@@ -67,6 +67,9 @@ def report_options(junit: Path | None, output: Path | None) -> ReportOptions:
         from greenroom.reports.forms import form_of
 
         form_of(output.suffix)
+    for path in (junit, output):
+        if path is not None:
+            check_directory(path)
     return ReportOptions(junit=junit, output=output)
 
 

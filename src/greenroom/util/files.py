@@ -53,6 +53,12 @@ def check_inside(root: Path, paths: Iterable[Path], limit: int = PACK_LIMIT) -> 
         raise DataError(f"{root} holds more than {limit // 2**20} MB.")
 
 
+def check_directory(path: Path) -> None:
+    """Raise DataError unless the directory of a file to be written exists: none is created."""
+    if not path.resolve().parent.is_dir():
+        raise DataError(f"There is no directory {path.parent}: create it, or name another.")
+
+
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file. Until all of it is on the disk, whatever was there before stays as it is.
 
@@ -67,8 +73,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
             with place.open("wb") as file:
                 file.write(data)
             return
-        if not place.parent.is_dir():
-            raise DataError(f"There is no directory {path.parent}: create it, or name another.")
+        check_directory(path)
         draft = place.parent / f".{uuid4().hex}.tmp"
         with draft.open("xb") as file:
             file.write(data)
