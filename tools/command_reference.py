@@ -38,6 +38,7 @@ and nothing else on standard output; progress goes to standard error.
 | `GREENROOM_DATA` | The default of `--data`. |
 | `GREENROOM_CACHE` | For pulled packs and kept answers, instead of the user's cache directory. |
 | `GREENROOM_API_KEY` | The key for a server named by `--api-base`. |
+| `GREENROOM_MAX_ANSWER_MB` | The largest answer of a model or a workflow that is read: 16. |
 | `GREENROOM_TOKEN` | What clients of `greenroom model-server` have to send as their key. |
 | `OPENAI_API_KEY` | The key for OpenAI. |
 | `ANTHROPIC_API_KEY`, `MISTRAL_API_KEY`, ... | The keys of others: see [models](models.md). |

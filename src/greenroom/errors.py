@@ -55,13 +55,81 @@ class OutsideFault(GreenroomError):
     outcome = "infrastructure_error"
 
 
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|COOKIE|AUTHORIZATION|(?:^|_)(?:PASS|AUTH|PAT|DSN)"
+    r"(?:_|$)|_PWD$",
+    re.IGNORECASE,
+)
 _SHORTEST_SECRET = 6
+_HIDDEN = "[hidden]"
+_URL_PASSWORD = re.compile(r"(?<=://)[^\s/?#\"'<>@]*:([^\s/?#\"'<>]+)@")
+_PARTS = r"(?:key|token|secret|sig|signature|pass|password|passwd|pwd|auth|code|credential)"
+_PATTERNS: tuple[tuple[tuple[str, ...], re.Pattern[str], str], ...] = (
+    # The signs are looked for first: that is quicker by far than a pattern on a long text.
+    # One slash: an address that was taken for a path.
+    ((":/",), re.compile(r"(\w:/{1,2})[^\s/?#\"'<>]*@"), rf"\1{_HIDDEN}@"),
+    (
+        ("?", "&"),
+        re.compile(rf"([?&][\w.-]*{_PARTS}=)[^\s&#\"'<>\[]+", re.IGNORECASE),
+        rf"\1{_HIDDEN}",
+    ),
+    (
+        ("earer", "EARER", "asic", "BASIC", "piKey"),
+        re.compile(r"\b((?:bearer|basic|apikey)\s+)[\w.~+/=-]{8,}", re.IGNORECASE),
+        rf"\1{_HIDDEN}",
+    ),
+    (
+        ("sk-", "pk-", "sk_", "rk_"),
+        re.compile(r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{12,}"),
+        _HIDDEN,
+    ),
+    (
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "hf_", "xox", "npm_"),
+        re.compile(r"\b(?:gh[pousr]_|github_pat_|glpat-|hf_|npm_|xox[abeoprs]-)[A-Za-z0-9_-]{10,}"),
+        _HIDDEN,
+    ),
+    (("AKIA", "ASIA"), re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"), _HIDDEN),
+    (("AIza",), re.compile(r"\bAIza[\w-]{30,}"), _HIDDEN),
+    (("eyJ",), re.compile(r"\beyJ[\w-]{8,}\.[\w-]{4,}\.[\w-]*"), _HIDDEN),
+    (
+        ("PRIVATE KEY-----",),
+        re.compile(r"(-----BEGIN [A-Z ]*PRIVATE KEY-----)[^-]+"),
+        rf"\1{_HIDDEN}",
+    ),
+    (
+        ("key", "KEY", "Key", "oken", "OKEN", "ecret", "ECRET", "pass", "PASS", "Pass"),
+        re.compile(
+            r"((?:api[_-]?key|[_-]token|\btoken(?==)|secret(?:[_-]?key)?|passw(?:or)?d|passphrase)"
+            r"[\"']?)(\s*=\s*[\"']?|\s*:\s*[\"']?(?=[^\s\"',;&]*\d))[^\s\"',;&\[\]{}()]{6,}",
+            re.IGNORECASE,
+        ),
+        rf"\1\2{_HIDDEN}",
+    ),
+)
 
 
 def redacted(text: str) -> str:
-    """The text with the values of secret environment variables replaced by their names."""
+    """The text without secrets.
+
+    Values of secret environment variables are replaced by their names, and what looks like a
+    credential (in an address, as a bearer token, as a key of a known form) by [hidden].
+    """
     for name, value in os.environ.items():
-        if len(value) >= _SHORTEST_SECRET and _SECRET_NAME.search(name):
+        if len(value) < _SHORTEST_SECRET:
+            continue
+        if "://" in value:
+            # The rest of an address is no secret, and helps to understand the text.
+            for found in _URL_PASSWORD.finditer(value):
+                if len(found[1]) >= _SHORTEST_SECRET:
+                    text = text.replace(found[1], f"[{name}]")
+        elif value in text and _SECRET_NAME.search(name):
             text = text.replace(value, f"[{name}]")
+    for signs, pattern, replacement in _PATTERNS:
+        if any(sign in text for sign in signs):
+            text = pattern.sub(replacement, text)
     return text
+
+
+def holds_credentials(text: str) -> bool:
+    """Whether an address in the text holds a name, a password or a key."""
+    return "://" in text and any(pattern.search(text) for _, pattern, _ in _PATTERNS[:2])

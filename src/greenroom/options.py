@@ -28,7 +28,7 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from greenroom.errors import InputError, UnknownName
+from greenroom.errors import InputError, UnknownName, holds_credentials, redacted
 from greenroom.util.imports import absolute_target
 
 M = TypeVar("M", bound=BaseModel)
@@ -80,7 +80,7 @@ class Option:
 class Config(BaseModel):
     """The base of configurations: frozen, and unknown fields are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     former_names: ClassVar[Mapping[str, str]] = {}
     """Names of fields in configurations that earlier versions stored."""
@@ -91,7 +91,24 @@ class Config(BaseModel):
         if not isinstance(given, dict):
             return given
         fields = cast("dict[str, Any]", given)
+        for name, value in fields.items():
+            # What is configured is stored with the job, and shown.
+            unmarked = name.endswith(("api_base", "url")) and "@" in str(value)
+            if unmarked or _holds_credentials(value):
+                raise InputError(
+                    f"{name}: an address must not hold a name, a password or a key. Put it into "
+                    "the environment: GREENROOM_API_KEY for models, GREENROOM_TOKEN for "
+                    "workflows, the webhook's token_variable."
+                )
         return {cls.former_names.get(name, name): value for name, value in fields.items()}
+
+
+def _holds_credentials(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_credentials, cast("dict[str, Any]", value).values()))
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_credentials, cast("Sequence[Any]", value)))
+    return isinstance(value, str) and holds_credentials(value)
 
 
 class Settings(Config):
@@ -250,7 +267,8 @@ def checked(model: type[M], fields: Mapping[str, Any]) -> M:
         if first["type"] == "missing":
             raise InputError(f"{flag} is missing.") from error
         message = str(first["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
-        raise InputError(f"{flag} should be {message}, not {first['input']!r}.") from error
+        given = redacted(f"{first['input']!r}")
+        raise InputError(f"{flag} should be {message}, not {given}.") from error
 
 
 def check_settings(

@@ -136,3 +136,33 @@ def test_traces_that_are_none(
     file.write_text(content)
     result = greenroom("conformance", file, "--data", pack)
     assert (result.status, words in result.err) == (2, True), result.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--temperature", "nan"), "--temperature should be a finite number"),
+        (("--temperature", "inf"), "--temperature should be a finite number"),
+        (("--max-cost", "inf"), "--max-cost should be a finite number"),
+        (("--task-ids", "1,2", "--start-index", "1"), "give one or the other"),
+        (("--task-ids", "1,2", "--end-index", "5"), "give one or the other"),
+        (("--num-trials", "1000000000"), "--num-trials should be less than or equal to 10000"),
+        (("--num-trials", "9"), "at most 500 episodes"),
+    ],
+)
+def test_options_that_cannot_be_meant(
+    options: tuple[str, ...],
+    words: str,
+    greenroom: Greenroom,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("greenroom.benchmark.context.MOST_EPISODES", 500)
+    result = greenroom("run", *options)
+    assert (result.status, words in result.err) == (2, True), result.err
+    assert greenroom("runs", "list", "--json").json == [], "nothing is kept"
+
+
+def test_a_model_that_is_not_asked_is_told(greenroom: Greenroom) -> None:
+    play = ("run", "--agent-strategy", "synthetic", "--model", "gpt-4o", "--end-index", "1")
+    result = greenroom(*play)
+    assert (result.status, "--model is not used" in result.err) == (0, True), result.err

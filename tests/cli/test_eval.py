@@ -162,7 +162,12 @@ def test_gates_set_the_exit_status(greenroom: Greenroom) -> None:
 
 
 def test_junit_xml_is_written(greenroom: Greenroom, folder: Path) -> None:
-    greenroom(*CITIES, "--gate", "errors<=0", "--junit", "out/junit.xml", "--name", "cities")
+    wanted = (*CITIES, "--gate", "errors<=0", "--junit", "out/junit.xml", "--name", "cities")
+    refused = greenroom(*wanted)
+    assert (refused.status, "There is no directory out" in refused.err) == (2, True)
+    assert greenroom("evals", "list", "--json").json == [], "told before the work"
+    (folder / "out").mkdir()
+    greenroom(*wanted)
     results, gates = ElementTree.parse(folder / "out/junit.xml").getroot()
     assert (results.attrib["tests"], results.attrib["failures"]) == ("3", "1")
     assert gates.attrib["tests"] == "1"

@@ -16,7 +16,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-import typer
 
 from greenroom.cli.app import run_command
 from greenroom.cli.tau_bench_run import parse
@@ -205,12 +204,14 @@ def test_runs_on_different_data_are_not_compared(played: Greenroom, tmp_path: Pa
 def test_deleting_asks_first(played: Greenroom, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter([False, True])
 
-    def confirm(question: str, *, abort: bool) -> None:
+    def confirm(question: str) -> bool:
         assert "Delete 'bad' with 120 episodes?" in question
-        if abort and not next(answers):
-            raise typer.Abort
+        return next(answers)
 
+    result = played("runs", "delete", "bad")
+    assert (result.status, "pass --yes" in result.err) == (2, True)
     monkeypatch.setattr("typer.confirm", confirm)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
     assert played("runs", "delete", "bad").status != 0
     assert len(open_store().runs.all()) == 2
     assert played("runs", "delete", "bad").out == "Deleted bad\n"
@@ -237,7 +238,7 @@ def test_the_store_is_shown_and_backed_up(played: Greenroom, tmp_path: Path) -> 
         (["run", "--name", "good"], "There is a run named 'good' already"),
         (["run", "--num-trials", "-1"], "--num-trials should be greater than or equal to 1"),
         (["runs", "export", "good", "--format", "pdf"], "pdf"),
-        (["runs", "report", "good", "-o", "/proc/no/page.html"], "cannot be written"),
+        (["runs", "report", "good", "-o", "/proc/no/page.html"], "There is no directory"),
     ],
 )
 def test_bad_input_loses_nothing(played: Greenroom, arguments: list[str], words: str) -> None:

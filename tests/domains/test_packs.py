@@ -8,6 +8,7 @@ from greenroom.domains.pack_writer import write_pack
 from greenroom.domains.packs import load_pack
 from greenroom.domains.plugins import domain_names, find_pack, find_plugin
 from greenroom.errors import DataError, InputError, UnknownName
+from greenroom.util.caches import pack_cache
 from tests.domains.small import TASKS, small_pack
 
 
@@ -133,5 +134,6 @@ def test_data_is_a_directory_or_a_pulled_pack(tmp_path: Path) -> None:
     retail = find_plugin("retail")
     with pytest.raises(DataError, match="no directory 'tau9' and no pulled pack"):
         find_pack(retail, "tau9")
+    pack_cache().mkdir(parents=True)
     write_pack(tmp_path / "cache/packs/mine", [find_pack(retail)])
     assert find_pack(retail, "mine").info.name == "greenroom-retail"

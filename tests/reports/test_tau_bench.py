@@ -300,7 +300,8 @@ def _called(action: ActionRecord) -> tuple[str, dict[str, Any]]:
 def test_a_file_is_written_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "deep" / "er" / "results.json"
+    path = tmp_path / "deep" / "results.json"
+    path.parent.mkdir()
     write_tau_bench(path, rows_of(episode()))
     before = path.read_bytes()
 
@@ -322,7 +323,7 @@ def test_what_is_no_json_is_found_before_anything_is_written(tmp_path: Path) -> 
 
 def test_a_place_that_cannot_be_written_to(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="cannot be written"):
+    with pytest.raises(DataError, match="There is no directory"):
         write_tau_bench(tmp_path / "file" / "results.json", [])
     with pytest.raises(DataError, match="cannot be written"):
         write_tau_bench(tmp_path, [])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any, cast
@@ -211,7 +210,7 @@ async def test_numbers_that_json_has_no_words_for_and_plain_text(stub: Stub) -> 
     )
     async with client_of(stub) as client:
         outputs = (await client.call(CALL)).outputs
-        assert math.isnan(outputs[0])
+        assert outputs == [None, 1], "as a workflow in this process"
         assert (await client.call(CALL)).outputs == "hello"
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Self, cast
 
 from pydantic import Field, model_validator
 
 from greenroom.config import Seconds, UserConfig, WorkConfig
+from greenroom.errors import InputError
 from greenroom.options import Count, Flag, Pairs, PathOrName, Reference, TaskIds, checked
 
 NamedValue = Flag(metavar="NAME=VALUE")
+MOST_TRIALS = 10_000
 
 
 class RunConfig(UserConfig, WorkConfig):
@@ -47,7 +49,7 @@ class RunConfig(UserConfig, WorkConfig):
     shuffle: Annotated[bool, Flag(typed=int)] = Field(
         default=False, description="1 to shuffle the tasks by the seed."
     )
-    num_trials: Count = Field(default=1, description="Trials of each task.")
+    num_trials: Count = Field(default=1, le=MOST_TRIALS, description="Trials of each task.")
     max_num_steps: Annotated[Count, Flag(also=("--max-steps",))] = Field(
         default=30, description="Steps that an episode may take."
     )
@@ -62,7 +64,7 @@ class RunConfig(UserConfig, WorkConfig):
         default=None, description="An OpenAI-compatible server for the agent, with its /v1."
     )
     temperature: float = Field(
-        default=0.0, description="The sampling temperature of the agent's model."
+        default=0.0, ge=0, description="The sampling temperature of the agent's model."
     )
     max_tokens: Count | None = Field(
         default=None, description="The most tokens that an answer may have."
@@ -76,6 +78,15 @@ class RunConfig(UserConfig, WorkConfig):
     def _choose_agent(cls, given: Any) -> Any:
         fields = dict(cast("Mapping[str, Any]", given))
         return fields | {"agent_strategy": fields.get("agent_strategy") or default_agent(fields)}
+
+    @model_validator(mode="after")
+    def _check_tasks(self) -> Self:
+        if self.task_ids and (self.start_index != 0 or self.end_index != -1):
+            raise InputError(
+                "--task-ids names single tasks, --start-index and --end-index a range: give one "
+                "or the other."
+            )
+        return self
 
 
 def default_agent(fields: Mapping[str, Any]) -> str:

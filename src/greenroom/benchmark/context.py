@@ -26,6 +26,9 @@ from greenroom.trials import cell_seed, open_models
 from greenroom.users import UserContext, UserStrategy, find_user_strategy
 from greenroom.users.scripted import strategy as SCRIPTED  # noqa: N812
 
+MOST_EPISODES = 1_000_000
+"""A run's cells are planned in memory."""
+
 
 @dataclass(frozen=True)
 class RunContext:
@@ -152,6 +155,11 @@ def prepare_run(config: RunConfig) -> RunContext:
         end_index=config.end_index,
         shuffle_seed=config.seed if config.shuffle else None,
     )
+    if len(indices) * config.num_trials > MOST_EPISODES:
+        raise InputError(
+            f"{len(indices)} tasks times {config.num_trials} trials are too many: a run has at "
+            f"most {MOST_EPISODES:,} episodes."
+        )
     changes: dict[str, Any] = {
         "agent_options": stored_settings(strategy.check(config.agent_options)),
         "env_options": stored_settings(env_settings),

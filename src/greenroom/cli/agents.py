@@ -60,9 +60,10 @@ def _print(strategy: AgentStrategy) -> None:
     from greenroom.options import options_of
 
     out = console()
-    out.print(f"[bold]{strategy.name}[/bold]: {strategy.summary}")
+    out.print(strategy.name, style="bold", end=": ")
+    out.print(strategy.summary)
     for option in options_of(strategy.settings):
         value = "" if option.is_switch else f" {'|'.join(option.choices) or '...'}"
         default = "" if option.default in (None, False) else f" Default: {option.default}."
         text = f"    {'/'.join(spellings(option))}{value}  {option.help}{default}"
-        out.print(text, markup=False, soft_wrap=True)
+        out.print(text, soft_wrap=True)

@@ -15,7 +15,8 @@ from typer.exceptions import TyperException
 from typer.main import get_group
 
 from greenroom import __version__
-from greenroom.errors import GreenroomError
+from greenroom.errors import GreenroomError, redacted
+from greenroom.util.terminal import echo
 
 DEBUG_VARIABLE = "GREENROOM_DEBUG"
 
@@ -89,7 +90,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"greenroom {__version__}")
+        echo(f"greenroom {__version__}")
         raise typer.Exit
 
 
@@ -134,7 +135,7 @@ def run_command(arguments: Sequence[str] | None = None) -> int:
 def report_error(error: Exception) -> int:
     """Tell a person what went wrong: the exit status, 2 for what they can mend."""
     if os.environ.get(DEBUG_VARIABLE):
-        traceback.print_exception(error)
+        echo(redacted("".join(traceback.format_exception(error))), err=True)
     for cause in _causes(error):
         if isinstance(cause, GreenroomError):
             _complain(str(cause))
@@ -165,6 +166,6 @@ def _usage_hint(error: TyperException) -> str | None:
 
 
 def _complain(message: str, *, hint: str | None = None) -> None:
-    typer.echo(f"error: {message}", err=True)
+    echo(f"error: {redacted(message)}", err=True)
     if hint:
-        typer.echo(hint, err=True)
+        echo(hint, err=True)

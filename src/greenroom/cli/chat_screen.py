@@ -24,13 +24,11 @@ class Screen:
     """Shows one answer after the other."""
 
     def __init__(self, name: str, *, silent: bool = False) -> None:
-        from rich.console import Console
-
         self._name = name
         self._silent = silent
         self._out = console()
         self._pretty = sys.stdout.isatty()
-        self._aside: Console = self._out if self._pretty else Console(stderr=True, highlight=False)
+        self._aside: Console = self._out if self._pretty else console(stderr=True)
         self._begin()
 
     def show(self, event: Event) -> None:
@@ -71,10 +69,7 @@ class Screen:
     def _print(
         self, where: Console, text: str, *, end: str = "\n", style: str | None = None
     ) -> None:
-        # As it is: rich would make pictures of words such as :smile:.
-        where.print(
-            printable(text), end=end, style=style, markup=False, emoji=False, soft_wrap=True
-        )
+        where.print(text, end=end, style=style, soft_wrap=True)
 
     def _begin(self) -> None:
         self._streamed = ""
@@ -143,11 +138,6 @@ class Screen:
         if self._in_line:
             self._in_line = False
             self._out.print()
-
-
-def printable(text: str) -> str:
-    """The text without control characters, which could do things to the terminal."""
-    return "".join(char for char in text if char.isprintable() or char in "\n\t")
 
 
 def _took(answer: Answer) -> str:

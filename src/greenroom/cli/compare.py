@@ -9,6 +9,7 @@ import typer
 
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
+from greenroom.cli.output import echo
 from greenroom.cli.reporting import FAILED, Format, ReportOptions, show, write
 from greenroom.cli.result_files import Env, opened_jobs
 from greenroom.errors import InputError
@@ -72,5 +73,5 @@ def compare(
     else:
         show(report, outcome, json=json)
     if fail_on_regression and report.regressed:
-        typer.echo(f"Worse than {jobs[0].name}: {', '.join(report.regressed)}", err=True)
+        echo(f"Worse than {jobs[0].name}: {', '.join(report.regressed)}", err=True)
         raise typer.Exit(FAILED)

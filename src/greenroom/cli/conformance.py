@@ -45,7 +45,7 @@ def conformance(
     else:
         out = console()
         if report.mismatches:
-            out.print(f"First difference: {report.mismatches[0]}", markup=False, soft_wrap=True)
+            out.print(f"First difference: {report.mismatches[0]}", soft_wrap=True)
         out.print(f"{report.matching}/{report.total} traces match")
     if report.mismatches:
         raise typer.Exit(1)

@@ -43,7 +43,7 @@ def errors(
     if json:
         print_json(section.model_dump())
     elif not section.total:
-        console().print(f"No failures in {job.name}.", markup=False)
+        console().print(f"No failures in {job.name}.")
     else:
         from greenroom.reports.console import Printer
 

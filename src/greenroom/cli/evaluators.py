@@ -30,6 +30,7 @@ def list_evaluators(json: Json = False) -> None:
         return
     out = console()
     for kind in kinds:
-        out.print(f"[bold]{kind.name}[/bold]: {kind.summary}")
+        out.print(kind.name, style="bold", end=": ")
+        out.print(kind.summary)
         for name, setting in kind.settings.model_fields.items():
-            out.print(f"    {kind.name}:{name}=...  {setting.description or ''}", markup=False)
+            out.print(f"    {kind.name}:{name}=...  {setting.description or ''}")

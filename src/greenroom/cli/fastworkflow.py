@@ -14,7 +14,7 @@ import typer
 from greenroom.benchmark.config import RunConfig
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
-from greenroom.cli.output import console, print_json, print_table
+from greenroom.cli.output import console, echo, print_json, print_table
 
 if TYPE_CHECKING:
     from greenroom.agents.fastworkflow.training import TrainingResult
@@ -167,9 +167,7 @@ def _progress() -> Generator[Callable[[str], None]]:
     # What comes next is not known beforehand: there is no end to draw a bar towards.
     if not sys.stderr.isatty():
         begun = time.monotonic()
-        yield lambda words: print(f"{time.monotonic() - begun:5.0f} s  {words}", file=sys.stderr)
+        yield lambda words: echo(f"{time.monotonic() - begun:5.0f} s  {words}", err=True)
         return
-    from rich.console import Console
-
-    with Console(stderr=True).status("training") as status:
+    with console(stderr=True).status("training") as status:
         yield lambda words: status.update(words)

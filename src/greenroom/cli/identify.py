@@ -111,11 +111,11 @@ def _print(
 
     out = console()
     if not judgements:
-        out.print(f"No failures to judge in {title}.", markup=False)
+        out.print(f"No failures to judge in {title}.")
         return
     summary = summarise(judgements)
     heading = f"{title}: {summary.judged} of {failures} failures judged by {judge}"
-    out.print(heading, markup=False, soft_wrap=True)
+    out.print(heading, soft_wrap=True)
     counts: list[tuple[str, int]] = []
     for author, count in summary.by_author.items():
         counts.append((author, count))
@@ -141,7 +141,7 @@ def _print_one(one: JudgementRecord) -> None:
     out = console()
     kind = f", {one.kind.replace('_', ' ')}" if one.kind else ""
     verdict = f"{one.author}{kind}" if one.author else "no verdict"
-    out.print(f"task {one.task_index}, trial {one.trial}: {verdict}", markup=False, soft_wrap=True)
+    out.print(f"task {one.task_index}, trial {one.trial}: {verdict}", soft_wrap=True)
     for text in (one.author_description, one.kind_description, one.error):
         if text:
-            out.print(f"    {text}", markup=False, soft_wrap=True, style="dim")
+            out.print(f"    {text}", soft_wrap=True, style="dim")

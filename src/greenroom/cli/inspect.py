@@ -99,9 +99,9 @@ def _show(found: Found) -> None:
     profile = found.profile
     out = console()
     kind = "a chat workflow" if profile.is_chat else "not a chat workflow"
-    out.print(f"{profile.name}: {kind}", markup=False, emoji=False, style="bold")
+    out.print(f"{profile.name}: {kind}", style="bold")
     if profile.description:
-        out.print(profile.description, markup=False, emoji=False, soft_wrap=True)
+        out.print(profile.description, soft_wrap=True)
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -110,7 +110,7 @@ def _show(found: Found) -> None:
     out.print(table)
     out.print("Try it:")
     for line in _tries(found):
-        out.print(f"  {line}", markup=False, emoji=False, soft_wrap=True)
+        out.print(f"  {line}", soft_wrap=True)
 
 
 def _rows(profile: Profile) -> dict[str, str]:

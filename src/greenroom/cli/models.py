@@ -42,7 +42,7 @@ def pull(
     if engine_version() is None:
         out.print("Its engine is still missing: pip install 'greenroom\\[local]'")
     out.print("It is there to try things out: its scores mean nothing. For example:")
-    out.print(f"  greenroom run --model local/{name} --task-ids 14", markup=False)
+    out.print(f"  greenroom run --model local/{name} --task-ids 14")
 
 
 @app.command("list")
@@ -80,6 +80,6 @@ def list_models(json: Json = False) -> None:
     print_table(None, ("Model", "Pulled", "Licence", "Description"), texts)
     out = console()
     installed = f"xllamacpp {engine}" if engine else "not installed: pip install 'greenroom[local]'"
-    out.print(f"Engine: {installed}", markup=False)
+    out.print(f"Engine: {installed}")
     for name, summary in providers.items():
-        out.print(f"Provider: {name}/MODEL ({summary})", markup=False)
+        out.print(f"Provider: {name}/MODEL ({summary})")

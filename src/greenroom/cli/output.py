@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
-if TYPE_CHECKING:
-    from rich.console import Console
+import typer
 
+from greenroom.errors import InputError
+from greenroom.util.terminal import console, echo, printable
 
-def console() -> Console:
-    """Where results are printed; wide when piped, so that no line is cut."""
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+# Python escapes the controls before the space itself.
+_CONTROLS = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def print_table(
@@ -28,7 +27,7 @@ def print_table(
     title_justify: Literal["left", "center"] = "left",
     **column: Any,
 ) -> None:
-    """Print a table; its texts are never read as markup. `right` names columns of numbers."""
+    """Print a table. `right` names columns of numbers."""
     from rich.table import Table
     from rich.text import Text
 
@@ -36,15 +35,23 @@ def print_table(
     for heading in headings:
         table.add_column(heading, justify="right" if heading in right else "left", **column)
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     console().print(table)
+
+
+def confirm(question: str) -> None:
+    """Ask before something is deleted; raise where nobody agrees or can be asked."""
+    if not sys.stdin.isatty():
+        raise InputError(f"{question} Nobody can be asked here: pass --yes.")
+    if not typer.confirm(printable(question)):
+        raise typer.Exit(1)
 
 
 def print_json(value: Any) -> None:
     """Print a result as JSON; what has no value, such as an average of nothing, is null."""
     text = json.dumps(_plain(value), indent=2, ensure_ascii=False)
-    # Half a surrogate pair is no character: no stream takes it.
-    sys.stdout.write(text.encode("utf-8", "replace").decode() + "\n")
+    # What a terminal would take for a command is escaped, which leaves the value as it is.
+    sys.stdout.write(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
 
 
 def _plain(value: Any) -> Any:
@@ -55,3 +62,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in cast("list[Any]", value)]
     return value
+
+
+__all__ = ["confirm", "console", "echo", "print_json", "print_table", "printable"]

@@ -92,7 +92,6 @@ def _print(result: dict[str, Any]) -> None:
             f"First differing observation: task {row['task_id']}, trial {row['trial']}, step "
             f"{row['step']} ({row['tool']})\n  recorded: {row['recorded']:.200}\n"
             f"  replayed: {row['replayed']:.200}",
-            markup=False,
         )
     if result["crashed"]:
         out.print(f"Left out: {result['crashed']} episodes that crashed and were never played")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -12,10 +13,10 @@ from pydantic import Field
 
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
-from greenroom.cli.output import console, print_json, print_table
+from greenroom.cli.output import confirm, console, echo, print_json, print_table, printable
 from greenroom.errors import InputError, UnknownName
 from greenroom.options import Config, Flag, checked
-from greenroom.util.files import write_whole
+from greenroom.util.files import check_directory, write_whole
 
 if TYPE_CHECKING:
     from greenroom.reports.sections import Report
@@ -66,6 +67,9 @@ def report_options(junit: Path | None, output: Path | None) -> ReportOptions:
         from greenroom.reports.forms import form_of
 
         form_of(output.suffix)
+    for path in (junit, output):
+        if path is not None:
+            check_directory(path)
     return ReportOptions(junit=junit, output=output)
 
 
@@ -116,9 +120,9 @@ def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None
         _, jobs, job = find(name)
         if not yes:
             done = len(jobs.finished(job.id))
-            typer.confirm(f"Delete '{job.name}' with {done} {cells}?", abort=True)
+            confirm(f"Delete '{job.name}' with {done} {cells}?")
         jobs.delete(job)
-        typer.echo(f"Deleted {job.name}")
+        echo(f"Deleted {job.name}")
 
     commands: tuple[tuple[Callable[..., None], str], ...] = (
         (report, f"Write the report of {noun}: by default a page that needs only a browser."),
@@ -179,12 +183,14 @@ def write(
     content = render(report, name)
     if output is not None:
         write_whole(output, content)
-        typer.echo(f"Wrote {output}", err=told_on_stderr)
+        echo(f"Wrote {output}", err=told_on_stderr)
     elif isinstance(content, bytes):
         raise InputError(f"A {name} file cannot be printed: name one with -o FILE.")
     else:
         # Half a surrogate pair is no character: no stream takes it.
-        typer.echo(content.encode("utf-8", "replace").decode().rstrip("\n"))
+        text = content.encode("utf-8", "replace").decode().rstrip("\n")
+        # A file gets what there is; a terminal would obey it.
+        sys.stdout.write((printable(text) if sys.stdout.isatty() else text) + "\n")
 
 
 def finish(report: Report) -> None:

@@ -9,6 +9,7 @@ import typer
 from greenroom.benchmark.config import RunConfig
 from greenroom.cli.config_options import AgentCommand, takes
 from greenroom.cli.options import ClearCache, Json, JUnit, Output, Run, cached_fields
+from greenroom.cli.output import echo
 from greenroom.cli.reporting import finish, report_options
 from greenroom.cli.working import play_and_report
 
@@ -38,6 +39,9 @@ def run(
     config = check_config(cached_fields(fields, clear_cache))
     store = open_store()
     record, prepared = start_run(store, config, name=name)
+    strategy = prepared.strategy
+    if config.model and strategy.reads_script and not strategy.needs_model:
+        echo(f"--model is not used: the {strategy.name} agent asks no model.", err=True)
     finish(play_and_report(store, record, prepared, wanted, json=json))
 
 

@@ -10,6 +10,7 @@ import typer
 
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json, Run
+from greenroom.cli.output import echo
 from greenroom.cli.reporting import ReportOptions, deliver, list_jobs, report_commands
 from greenroom.options import checked
 from greenroom.trials.display import progress_bar
@@ -46,7 +47,7 @@ def watch(
                 advance(note)
             shown = done
     status = store.runs.find(record.id).status
-    typer.echo(f"{record.name} is {status}: {shown} of {record.planned} episodes have a result")
+    echo(f"{record.name} is {status}: {shown} of {record.planned} episodes have a result")
     if status != "complete":
         raise typer.Exit(1)
 

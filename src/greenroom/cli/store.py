@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from greenroom.cli.options import Json
-from greenroom.cli.output import console, print_json
+from greenroom.cli.output import console, echo, print_json
 
 app = typer.Typer(help="Look at the store of runs, and back it up.", no_args_is_help=True)
 
@@ -42,4 +42,4 @@ def backup(
     from greenroom.store import open_store
 
     copy_store(open_store().engine, file)
-    typer.echo(f"Wrote {file}")
+    echo(f"Wrote {file}")

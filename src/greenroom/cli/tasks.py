@@ -68,21 +68,23 @@ def show(
         print_json({"task_id": task_id} | task.to_json() | {"changes": changed})
         return
     out = console()
-    out.print(f"[bold]Task {task_id}[/bold] of {domain.name}, split {task_split}")
+    out.print(f"Task {task_id}", style="bold", end=" ")
+    out.print(f"of {domain.name}, split {task_split}")
     for line in task.instruction.splitlines():
-        out.print(textwrap.fill(line, 100), markup=False)
-    out.print("\n[bold]Ground truth[/bold]")
+        out.print(textwrap.fill(line, 100))
+    out.print("\nGround truth", style="bold")
     for action in task.actions:
         arguments = ", ".join(f"{name}={value!r}" for name, value in action.kwargs.items())
-        out.print(f"  {action.name}({arguments})", markup=False, soft_wrap=True)
-    out.print("\n[bold]Changes[/bold]: ", end="")
-    out.print(", ".join(changed) or "nothing", markup=False)
+        out.print(f"  {action.name}({arguments})", soft_wrap=True)
+    out.print("\nChanges", style="bold", end=": ")
+    out.print(", ".join(changed) or "nothing")
     if task.outputs:
-        out.print(f"[bold]The user must hear[/bold]: {', '.join(task.outputs)}")
+        out.print("The user must hear", style="bold", end=": ")
+        out.print(", ".join(task.outputs))
     for kind, criteria in task.unscored.items():
-        out.print(f"[bold]Not scored[/bold] ({kind}):")
+        out.print("Not scored", style="bold", end=f" ({kind}):\n")
         for criterion in criteria:
-            out.print(f"  - {criterion}", markup=False)
+            out.print(f"  - {criterion}")
 
 
 @app.command(cls=ListOptionsCommand)
@@ -106,7 +108,7 @@ def validate(fields: dict[str, Any], json: Json = False) -> None:
     else:
         out = console()
         for problem in problems:
-            out.print(f"task {problem.task_index}: {problem.problem}", markup=False, soft_wrap=True)
+            out.print(f"task {problem.task_index}: {problem.problem}", soft_wrap=True)
         if unscored:
             out.print(f"{unscored} criteria of these tasks are not scored (see tasks show).")
         good = len(indices) - len(faulty)

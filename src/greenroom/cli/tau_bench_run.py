@@ -73,6 +73,8 @@ def play(flags: argparse.Namespace) -> None:
     if not strategy.needs_model and strategy.create_model is None:
         # It knows what to do, and would talk to a model for nothing.
         fields |= {"user_model": None, "user_strategy": "scripted"}
+    # As Tau Bench does: the folder is named for this alone.
+    log_dir.mkdir(parents=True, exist_ok=True)
     store = open_store()
     run, prepared = start_run(store, check_config(fields))
     report = play_and_report(store, run, prepared, ReportOptions())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from greenroom.cli.options import Json
-from greenroom.cli.output import console, print_json, print_table
+from greenroom.cli.output import confirm, console, echo, print_json, print_table, printable
 from greenroom.errors import InputError
 
 if TYPE_CHECKING:
@@ -117,12 +117,12 @@ def show(
         changed = f"{one.created_at.astimezone():%Y-%m-%d %H:%M}"
         note = f": {one.note}" if one.note else ""
         words = f"Version {one.version}, {changed}, {_counted(one.row_count, 'row')}{note}"
-        out.print(words, markup=False, soft_wrap=True)
+        out.print(words, soft_wrap=True)
     for number, row in enumerate(first_rows, start=1):
         text = raw_text(row)
         if len(text) > _SHOWN_CHARACTERS:
             text = f"{text[:_SHOWN_CHARACTERS]} ..."
-        out.print(f"Row {number}: {text}", markup=False, soft_wrap=True, style="dim")
+        out.print(f"Row {number}: {text}", soft_wrap=True, style="dim")
 
 
 @app.command()
@@ -178,9 +178,7 @@ def delete(
     store = open_store()
     versions = store.test_sets.versions(test_set)
     if not yes:
-        typer.confirm(
-            f"Delete '{versions[0].name}' with {_counted(len(versions), 'version')}?", abort=True
-        )
+        confirm(f"Delete '{versions[0].name}' with {_counted(len(versions), 'version')}?")
     store.test_sets.delete(test_set)
     name = versions[0].name
     _tell(json, {"name": name, "deleted": True}, f"Deleted {name}")
@@ -190,7 +188,7 @@ def _tell(json: bool, facts: dict[str, Any], words: str) -> None:
     if json:
         print_json(facts)
     else:
-        typer.echo(words)
+        echo(words)
 
 
 def _facts(version: TestSetVersion) -> dict[str, Any]:
@@ -226,7 +224,8 @@ def _print_rows(store: Store, version: TestSetVersion, wanted: str) -> None:
     columns = [column.name for column in version.columns]
     rows = store.test_sets.rows(version)
     for piece in format_rows(rows, columns, format_of(Path(), wanted)):
-        sys.stdout.write(piece)
+        # A file gets what there is; a terminal would obey it.
+        sys.stdout.write(printable(piece) if sys.stdout.isatty() else piece)
 
 
 def _size(version: TestSetVersion) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
+from greenroom.cli.output import echo
 from greenroom.cli.reporting import FAILED, ReportOptions, finish, reported, show, write
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _say_how_to_go_on(
     jobs: Jobs[Any, Any, Any], job: JobRecord, why: str, noun: str, resume: str
 ) -> None:
     kept = len(jobs.finished(job.id))
-    typer.echo(
+    echo(
         f"\n{why}: {kept} of {job.planned} {noun} are finished and stored. Go on with: {resume}",
         err=True,
     )
@@ -223,7 +224,7 @@ def _report(
     show(report, outcome.model_copy(update={"output": None}), json=json)
     if not json:
         page = f"greenroom {group} report {job.name} -o report.html"
-        typer.echo("\n".join([*hints, f"Stored as '{job.name}'. As a page: {page}"]))
+        echo("\n".join([*hints, f"Stored as '{job.name}'. As a page: {page}"]))
     if outcome.output is not None:
         write(report, outcome.output, told_on_stderr=json)
     return report

@@ -49,7 +49,6 @@ def write_pack(directory: Path, packs: Sequence[Pack], *, replace: bool = False)
     """
     check_destination(directory, replace=replace)
     try:
-        directory.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".greenroom-") as scratch:
             fresh = Path(scratch) / "pack"
             _write_json(fresh / "pack.json", packs[0].info.model_dump())
@@ -75,6 +74,8 @@ def _move(fresh: Path, directory: Path, *, aside: Path) -> None:
 def check_destination(directory: Path, *, replace: bool = False) -> None:
     """Raise unless a pack may be written to the directory."""
     if not directory.exists():
+        if not directory.parent.is_dir():
+            raise InputError(f"There is no directory {directory.parent}: create it first.")
         return
     if not directory.is_dir():
         raise InputError(f"{directory} is a file: name a directory to write the pack to.")

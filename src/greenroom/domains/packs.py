@@ -17,17 +17,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, TypeVar, cast
 
 import orjson
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter
 
 from greenroom.domains.tasks import Task, parse_tasks, validated
-from greenroom.domains.tools import ToolInfo
+from greenroom.domains.tools import ToolInfo, check_tool_info
 from greenroom.domains.world import Base, Record
-from greenroom.errors import DataError, UnknownName
+from greenroom.errors import DataError, UnknownName, redacted
+from greenroom.util.files import check_inside, read_regular
 
 DEFAULT_SPLIT = "test"
+
+T = TypeVar("T")
 
 
 class PackInfo(BaseModel):
@@ -45,6 +48,8 @@ class PackInfo(BaseModel):
 
 
 _info = TypeAdapter(PackInfo)
+_rules = TypeAdapter(tuple[str, ...])
+_tool_infos = TypeAdapter(tuple[Annotated[ToolInfo, AfterValidator(check_tool_info)], ...])
 
 
 @dataclass(frozen=True)
@@ -95,25 +100,30 @@ def load_pack(directory: Path, domain: str) -> Pack:
         )
     tables = _files(root / "db")
     tasks = _files(root / "tasks")
-    rules_file, tools_file = root / "rules.json", root / "tools.json"
+    rules_file, tools_file, policy_file = (
+        root / name for name in ("rules.json", "tools.json", "policy.md")
+    )
+    data = [*tables.values(), *tasks.values()]
+    own = [directory / "pack.json", directory / "LICENSE", rules_file, tools_file, policy_file]
+    check_inside(directory, [*data, *own])
     return Pack(
-        info=_pack_info(directory, [*tables.values(), *tasks.values()]),
+        info=_pack_info(directory, data),
         domain=domain,
         load_tables=lambda: {
             name: check_table(read_json(path, dict), str(path)) for name, path in tables.items()
         },
         load_tasks=lambda split: parse_tasks(read_json(tasks[split], list), tasks[split]),
         splits=tuple(tasks),
-        policy=read_text(root / "policy.md"),
-        rules=tuple(read_json(rules_file, list)) if rules_file.exists() else (),
-        tool_infos=tuple(read_json(tools_file, list)) if tools_file.exists() else (),
+        policy=read_text(policy_file),
+        rules=_optional(_rules, rules_file),
+        tool_infos=_optional(_tool_infos, tools_file),
     )
 
 
 def read_json(path: Path, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
     """A JSON file's content; an error names the place of broken JSON."""
     try:
-        value: Any = orjson.loads(read_bytes(path))
+        value: Any = orjson.loads(read_regular(path))
     except orjson.JSONDecodeError as error:
         raise DataError(
             f"{path} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
@@ -127,7 +137,7 @@ def read_json(path: Path, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
 def read_text(path: Path) -> str:
     """A text file's content."""
     try:
-        return read_bytes(path).decode()
+        return read_regular(path).decode()
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text: {error.reason}.") from error
 
@@ -143,14 +153,8 @@ def check_table(value: Any, place: str) -> dict[str, Record]:
     return table
 
 
-def read_bytes(path: Path) -> bytes:
-    """A file's content; raise DataError if it cannot be read."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise DataError(f"{path} is missing.") from error
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+def _optional(adapter: TypeAdapter[tuple[T, ...]], path: Path) -> tuple[T, ...]:
+    return validated(adapter, read_json(path, list), path) if path.exists() else ()
 
 
 def _is_directory(path: Path) -> bool:
@@ -175,11 +179,13 @@ def _files(directory: Path) -> dict[str, Path]:
 def _pack_info(directory: Path, files: list[Path]) -> PackInfo:
     path = directory / "pack.json"
     if path.exists():
-        return validated(_info, read_json(path, dict), path)
+        info = validated(_info, read_json(path, dict), path)
+        # It is shown with every result, and may quote the address that the pack came from.
+        return info.model_copy(update={"source": redacted(info.source)})
     # Without a pack.json, the digest of the content is the version.
     digest = sha256()
     for file in sorted(files):
-        digest.update(read_bytes(file))
+        digest.update(read_regular(file))
     licence = directory / "LICENSE"
     return PackInfo(
         name=directory.resolve().name,

@@ -177,6 +177,26 @@ class Toolset(Mapping[str, Tool]):
         return [self[name].info for name in self]
 
 
+def check_tool_info(info: ToolInfo) -> ToolInfo:
+    """The schema of a pack's tool; raise ValueError if it has another shape or leads elsewhere."""
+    match info:
+        case {"function": {"name": str(), "parameters": dict()}}:
+            pass
+        case _:
+            raise ValueError('a tool is {"type": "function", "function": {name, parameters, ...}}')
+    left: list[Any] = [info]
+    while left:
+        value = left.pop()
+        if isinstance(value, list):
+            left.extend(cast("list[Any]", value))
+        elif isinstance(value, dict):
+            for key, item in cast("dict[str, Any]", value).items():
+                if key in ("$ref", "$dynamicRef") and isinstance(item, str) and item[:1] != "#":
+                    raise ValueError(f"{key} {item:.60} leads out of the file: write it out")
+                left.append(item)
+    return info
+
+
 def own_record(table: Table, key: Any, refusal: str) -> Record:
     """The world's own copy of a record, to be changed; raise Refused if there is none."""
     if key not in table:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from greenroom.domains.packs import DEFAULT_SPLIT
 from greenroom.domains.tasks import RESPOND, Action
+from greenroom.errors import DataError
 
 if TYPE_CHECKING:
     from greenroom.domains.domain import Domain
@@ -70,15 +72,21 @@ class _ArgumentCheck:
     """Checks the arguments of actions against the schemas of their tools."""
 
     def __init__(self, domain: Domain) -> None:
-        from jsonschema import Draft202012Validator
+        from jsonschema import Draft202012Validator, SchemaError
+        from referencing import Registry
 
         self._tools = domain.tools
-        self._validators: dict[str, Any] = {
-            info["function"]["name"]: Draft202012Validator(
-                info["function"]["parameters"] | {"additionalProperties": False}
+        self._validators: dict[str, Any] = {}
+        for info in domain.tool_infos:
+            name, schema = info["function"]["name"], info["function"]["parameters"]
+            try:
+                Draft202012Validator.check_schema(schema)
+            except (SchemaError, RecursionError) as error:
+                raise _unusable(name, error) from error
+            # An empty registry: nothing is fetched, whatever a reference names.
+            self._validators[name] = Draft202012Validator(
+                schema | {"additionalProperties": False}, registry=Registry()
             )
-            for info in domain.tool_infos
-        }
 
     def __call__(self, action: Action) -> Iterator[str]:
         if action.name == RESPOND:
@@ -86,6 +94,17 @@ class _ArgumentCheck:
         if action.name not in self._tools or action.name not in self._validators:
             yield "is not a tool of this domain"
             return
-        for error in self._validators[action.name].iter_errors(dict(action.kwargs)):
+        from referencing.exceptions import Unresolvable
+
+        try:
+            errors = list(self._validators[action.name].iter_errors(dict(action.kwargs)))
+        except (Unresolvable, RecursionError, re.error) as error:
+            raise _unusable(action.name, error) from error
+        for error in errors:
             place = ".".join(str(part) for part in error.absolute_path)
             yield f"{place}: {error.message}" if place else error.message
+
+
+def _unusable(name: str, error: Exception) -> DataError:
+    reason = getattr(error, "message", None) or type(error).__name__
+    return DataError(f"The schema of the tool '{name}' cannot be used: {reason:.200}.")

@@ -40,7 +40,7 @@ class EvaluationConfig(JudgeConfig, UserConfig, WorkConfig):
             "file.py:function; may be given several times.",
         )
     )
-    repeats: Count = Field(default=1, description="How often each row is given.")
+    repeats: Count = Field(default=1, le=10_000, description="How often each row is given.")
     rows: Count | None = Field(default=None, description="Only so many rows, the first ones.")
     timeout: Seconds = Field(
         default=120.0, description="Seconds that the workflow has for an answer."

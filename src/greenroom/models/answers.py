@@ -8,21 +8,22 @@ import orjson
 
 from greenroom.models.faults import Fault, Tokens, excerpt, provider_error, status_fault
 from greenroom.models.types import ChatMessage, Completion, ContentFiltered
-from greenroom.util.json_values import as_dict, as_list
+from greenroom.util.json_values import as_dict, as_list, decoded
 
 if TYPE_CHECKING:
     from greenroom.models.endpoints import Endpoint
 
 _OK = 200
 _FIRST_ERROR = 400
+_QUOTED = 2000
 
 
 def read_answer(body: bytes, endpoint: Endpoint) -> Completion:
     """The answer in the body of a response that claims to be one."""
     try:
-        answer: Any = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        said = excerpt(body.decode("utf-8", "replace"), endpoint.key())
+        answer: Any = decoded(body)
+    except ValueError:
+        said = excerpt(body[:_QUOTED].decode("utf-8", "replace"), endpoint.key())
         raise Fault(f"its answer is not JSON, or not all of it: {said!r}", status=_OK) from None
     return completion_of(answer, endpoint)
 

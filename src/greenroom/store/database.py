@@ -13,7 +13,7 @@ from platformdirs import user_data_path
 from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
-from greenroom.errors import InputError
+from greenroom.errors import InputError, redacted
 from greenroom.util.sqlite_files import use_wal
 
 URL_VARIABLE = "GREENROOM_DATABASE_URL"
@@ -61,7 +61,7 @@ def open_engine(url: URL) -> Engine:
 
 def describe(url: URL) -> str:
     """The database's URL without its password."""
-    return url.render_as_string(hide_password=True)
+    return redacted(url.render_as_string(hide_password=True))
 
 
 @contextmanager
@@ -131,4 +131,4 @@ def _explained(url: URL, error: SQLAlchemyError) -> StoreError:
             return StoreError(f"{where}{explanation}.")
     if url.password:
         text = text.replace(str(url.password), "***")
-    return StoreError(f"{where}{text[:300]}")
+    return StoreError(f"{where}{redacted(text)[:300]}")

@@ -82,14 +82,19 @@ def backup(engine: Engine, target: Path) -> None:
         raise StoreError("Only SQLite files are backed up here; for PostgreSQL, use pg_dump.")
     if target.exists():
         raise StoreError(f"{target} exists already: name another file for the backup.")
+    whole = False
     try:
         with (
             closing(sqlite3.connect(str(engine.url.database))) as source,
             closing(sqlite3.connect(target)) as copy,
         ):
             source.backup(copy)
+        whole = True
     except sqlite3.Error as error:
         raise StoreError(f"{target} cannot be written: {error}.") from error
+    finally:
+        if not whole:
+            target.unlink(missing_ok=True)
 
 
 def backup_before_migration(engine: Engine, version: int) -> None:

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
+from greenroom.util.terminal import console, echo
+
 
 @contextmanager
 def progress_bar(title: str, total: int, *, shown: bool = True) -> Generator[Callable[[str], None]]:
@@ -25,17 +27,16 @@ def progress_bar(title: str, total: int, *, shown: bool = True) -> Generator[Cal
 
 @contextmanager
 def _bar(title: str, total: int) -> Generator[Callable[[str], None]]:
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        TextColumn("[dim]{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", style="dim", markup=False),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total, note="")
         yield lambda note: bar.update(task, advance=1, note=note)
 
@@ -48,6 +49,6 @@ def _line_printer(title: str, total: int) -> Callable[[str], None]:
         nonlocal done
         done += 1
         if done in marks:
-            sys.stderr.write(f"{title}: {done}/{total}{f' ({note})' if note else ''}\n")
+            echo(f"{title}: {done}/{total}{f' ({note})' if note else ''}", err=True)
 
     return advance

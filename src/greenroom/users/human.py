@@ -9,6 +9,7 @@ from anyio import to_thread
 
 from greenroom.domains.tasks import STOP
 from greenroom.users.strategies import UserStrategy
+from greenroom.util.terminal import console, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,21 +56,14 @@ class HumanUser:
         from rich.panel import Panel
         from rich.text import Text
 
-        panel = Panel(Text(_printable(text)), title=title, title_align="left", border_style=style)
+        panel = Panel(Text(printable(text)), title=title, title_align="left", border_style=style)
         self._console().print(panel)
 
     def _hint(self, text: str) -> None:
-        self._console().print(text, style="dim", highlight=False)
+        self._console().print(text, style="dim")
 
     def _console(self) -> Console:
-        from rich.console import Console
-
-        return self._given_console or Console()
-
-
-def _printable(text: str) -> str:
-    """The text without control characters, which could control the terminal."""
-    return "".join(char for char in text if char.isprintable() or char in "\n\t")
+        return self._given_console or console()
 
 
 strategy = UserStrategy(

@@ -1,34 +1,95 @@
-"""Writing files: whole or not at all."""
+"""Reading and writing files: regular ones within a limit, whole or not at all."""
 
 from __future__ import annotations
 
 import os
+import stat
+from collections.abc import Iterable
 from pathlib import Path
 from uuid import uuid4
 
 from greenroom.errors import DataError
 
+PACK_LIMIT = 256 * 2**20
+"""The most bytes that a pack or a checkout may hold, and so each of its files."""
+
+
+def read_regular(path: Path, limit: int = PACK_LIMIT) -> bytes:
+    """The content of a regular file.
+
+    Raises DataError for a missing, large or irregular file. A FIFO or a device is never waited for.
+    """
+    try:
+        # A FIFO opened like this returns at once, and what was opened is what is checked.
+        opened = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with os.fdopen(opened, "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise DataError(f"{path} is not a regular file: only those are read.")
+            content = file.read(limit + 1)
+    except FileNotFoundError as error:
+        raise DataError(f"{path} is missing.") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from error
+    if len(content) > limit:
+        raise DataError(f"{path} is larger than {limit // 2**20} MB.")
+    return content
+
+
+def check_inside(root: Path, paths: Iterable[Path], limit: int = PACK_LIMIT) -> None:
+    """Raise DataError for a path that leads out of the root, and for too many bytes in all.
+
+    A link could otherwise put any file of this machine into prompts, records and pages.
+    """
+    home, total = root.resolve(), 0
+    for path in paths:
+        try:
+            inside = path.resolve().is_relative_to(home)
+            total += path.stat().st_size if inside and path.is_file() else 0
+        except (OSError, RuntimeError) as error:  # a link to itself is a RuntimeError
+            raise DataError(f"{path} cannot be read: {error}.") from error
+        if not inside:
+            raise DataError(f"{path} leads out of {root}: links must stay inside. Copy the file.")
+    if total > limit:
+        raise DataError(f"{root} holds more than {limit // 2**20} MB.")
+
+
+def check_directory(path: Path) -> None:
+    """Raise DataError unless the directory of a file to be written exists: none is created."""
+    if not path.resolve().parent.is_dir():
+        raise DataError(f"There is no directory {path.parent}: create it, or name another.")
+
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file. Until all of it is on the disk, whatever was there before stays as it is."""
-    draft = path.parent / f".{uuid4().hex}.tmp"
+    """Write a file. Until all of it is on the disk, whatever was there before stays as it is.
+
+    A link stays: its target is written. A device or a FIFO is written through. The directory must
+    exist.
+    """
+    # Half of a surrogate pair is no character: no file takes it.
+    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    draft = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        place = path.resolve()
+        if place.exists() and not place.is_file():
+            with place.open("wb") as file:
+                file.write(data)
+            return
+        check_directory(path)
+        draft = place.parent / f".{uuid4().hex}.tmp"
         with draft.open("xb") as file:
-            # Half of a surrogate pair is no character: no file takes it.
-            data = content.encode("utf-8", "replace") if isinstance(content, str) else content
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        draft.replace(path)
+        draft.replace(place)
     except OSError as error:
         raise DataError(f"{path} cannot be written: {error.strerror}.") from error
     finally:
-        _remove(draft)
+        if draft is not None:
+            _remove(draft)
 
 
 def _remove(path: Path) -> None:
-    # Moved into place it is gone already; what cannot be removed must not hide why.
+    # Once moved, it is gone. An error here must not hide the first one.
     try:
         path.unlink(missing_ok=True)
     except OSError:

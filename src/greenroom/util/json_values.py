@@ -3,18 +3,64 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, cast
 
 import orjson
 
+from greenroom.util.raw_json import storable
+
+_DEEPEST = 200
+"""Levels of nesting. Many functions that read JSON recurse, and Python ends at about 1,000."""
+_TOO_DEEP = f"it is nested more than {_DEEPEST} levels deep"
+
 
 def decoded(content: bytes) -> Any:
-    """The JSON in a body; raises a ValueError where there is none."""
+    """The JSON in a body; raises a ValueError where there is none, or it is nested too deeply.
+
+    NaN, infinity and halves of surrogate pairs, which some servers write, are cleaned away.
+    """
     try:
-        return orjson.loads(content)
+        value = orjson.loads(content)
     except orjson.JSONDecodeError:
-        # NaN and the like, which some servers write, are no reason to fail.
-        return json.loads(content)
+        try:
+            value = json.loads(content)
+        except RecursionError:
+            raise ValueError(_TOO_DEEP) from None
+        _check_depth(value)
+        return _cleaned(value)
+    if content.count(b"[") + content.count(b"{") > _DEEPEST:
+        _check_depth(value)
+    return value
+
+
+def _check_depth(value: Any) -> None:
+    # Level by level: quicker than one node after the other, and without recursion.
+    level: list[Any] = [[value]]
+    for _ in range(_DEEPEST + 1):
+        level = [
+            item
+            for node in level
+            for item in (cast("dict[str, Any]", node).values() if isinstance(node, dict) else node)
+            if isinstance(item, (dict, list))
+        ]
+        if not level:
+            return
+    raise ValueError(_TOO_DEEP)
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return value if value.isascii() else storable(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list):
+        return [_cleaned(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {
+            _cleaned(key): _cleaned(item) for key, item in cast("dict[str, Any]", value).items()
+        }
+    return value
 
 
 def encoded(value: Any) -> bytes:

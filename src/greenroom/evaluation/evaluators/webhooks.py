@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
-import orjson
 from pydantic import AfterValidator, Field
 
 from greenroom._version import __version__
@@ -24,6 +23,8 @@ from greenroom.evaluation.evaluators.types import (
     Unscored,
 )
 from greenroom.models.retries import RetryPolicy, retried
+from greenroom.util.bodies import ENCODINGS, AnswerTooLarge, body_of
+from greenroom.util.json_values import decoded
 from greenroom.util.raw_json import raw_text
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ _SHOWN = 200
 def _address(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"'{url}' is no address: write http:// or https:// and a host")
-    if parts.username or parts.password:
-        raise ValueError("a password has no place in it: use token_variable")
+        raise ValueError("this is no address: write http:// or https:// and a host")
     return url
 
 
@@ -105,6 +104,7 @@ class WebhookScorer:
         from aiohttp import ClientError
 
         headers = {"Content-Type": "application/json", "User-Agent": f"greenroom/{__version__}"}
+        headers |= ENCODINGS
         if token := _token(self.settings):
             headers["Authorization"] = f"Bearer {token}"
         try:
@@ -113,14 +113,15 @@ class WebhookScorer:
             ) as response:
                 status = response.status
                 retry_after = response.headers.get("Retry-After")
-                content = await response.content.read(_LARGEST_ANSWER)
-                complete = response.content.at_eof()
+                content = await body_of(response, _LARGEST_ANSWER)
+        except AnswerTooLarge:
+            raise NoScore("its answer is longer than 1 MiB") from None
         except TimeoutError:
             reason = f"it did not answer within {self.settings.timeout:g} seconds"
         except (OSError, ClientError) as error:
             reason = f"the connection failed: {error or type(error).__name__}"
         else:
-            return _answer(status, content, retry_after, complete=complete)
+            return _answer(status, content, retry_after)
         # Raised here, and not where it was caught, so that no secret can hide in a context.
         raise _Passing(reason)
 
@@ -131,23 +132,22 @@ class WebhookScorer:
             self._session = ClientSession(
                 timeout=ClientTimeout(total=self.settings.timeout),
                 cookie_jar=DummyCookieJar(),
+                auto_decompress=False,  # body_of unpacks within its limit
                 trust_env=True,
             )
         return self._session
 
 
-def _answer(status: int, content: bytes, retry_after: str | None, *, complete: bool) -> Any:
+def _answer(status: int, content: bytes, retry_after: str | None) -> Any:
     if status != _OK:
         said = " ".join(content[:_SHOWN].decode("utf-8", "replace").split())
         reason = f"it answered {status}" + (f": {said}" if said else "")
         if status >= _FIRST_SERVER_ERROR or status in _PASSING:
             raise _Passing(reason, retry_after)
         raise NoScore(reason)
-    if not complete:
-        raise NoScore("its answer is longer than 1 MiB")
     try:
-        return orjson.loads(content)
-    except orjson.JSONDecodeError as error:
+        return decoded(content)
+    except ValueError as error:
         raise NoScore("its answer is not JSON") from error
 
 

@@ -65,9 +65,9 @@ def parse_address(text: str, *, model: str | None = None) -> Address:
     except ValueError:
         usable, parts = False, urlsplit("")
     if not usable:
+        shown = text.rpartition("@")[2].partition("?")[0]
         raise InputError(
-            f"'{text.rpartition('@')[2]}' is not the address of a workflow: give one such as "
-            "http://localhost:8000."
+            f"'{shown}' is not the address of a workflow: give one such as http://localhost:8000."
         )
     if parts.username is not None or parts.password is not None:
         raise InputError(
@@ -76,7 +76,8 @@ def parse_address(text: str, *, model: str | None = None) -> Address:
         )
     if parts.query:
         raise InputError(
-            f"The address of a workflow has no query: leave out '?' and what follows in '{text}'."
+            "The address of a workflow has no query: leave out '?' and what follows after "
+            f"'{text.partition('?')[0]}'."
         )
     path, route = parts.path.rstrip("/"), None
     for page in (*_ROUTES, *_PAGES):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 from greenroom.errors import InputError
 from greenroom.messages import messages_of
 from greenroom.models.retries import RetryPolicy
+from greenroom.util.bodies import body_of, pieces_of
 from greenroom.util.json_values import as_dict, decoded
 from greenroom.workflows.call.connection import TIMEOUT, Connection, redirected
 from greenroom.workflows.call.streams import STREAMS, StreamedAnswer, read_frames
@@ -87,7 +88,7 @@ class WorkflowClient:
             if response.content_type in STREAMS:
                 streamed_answer = StreamedAnswer(self.profile.is_chat)
                 with self._named_failures():
-                    frames = read_frames(response.content.iter_any(), response.content_type)
+                    frames = read_frames(pieces_of(response), response.content_type)
                     async for frame in frames:
                         for event in streamed_answer.take(frame):
                             yield event
@@ -95,7 +96,7 @@ class WorkflowClient:
                         yield event
                 answer = streamed_answer.answer
             else:
-                content = await response.read()
+                content = await body_of(response)
                 with self._named_failures():
                     answer = self._read(content, response.content_type)
                 for event in self._whole(answer):
@@ -117,7 +118,7 @@ class WorkflowClient:
                 self._settled = True
                 yield response
                 return
-            status, headers, content = response.status, response.headers, await response.read()
+            status, headers, content = response.status, response.headers, await body_of(response)
         if status < _FIRST_ERROR:
             raise redirected(self._wire.url, headers.get("Location"))
         if other := self._other_wire(status, content):

@@ -14,6 +14,7 @@ from greenroom._version import __version__
 from greenroom.errors import InputError
 from greenroom.models.faults import OVERLOADED, excerpt
 from greenroom.models.retries import RetryPolicy
+from greenroom.util.bodies import ENCODINGS, AnswerTooLarge
 from greenroom.util.hosts import TOKEN_VARIABLE, is_loopback
 from greenroom.util.json_values import as_dict, as_list, decoded, encoded
 from greenroom.workflows.calls import SERVER_ERROR, CallError, WorkflowUnavailable
@@ -72,6 +73,8 @@ class Connection:
         try:
             async with await self._sent(method, url, body, headers, streamed) as response:
                 yield response
+        except AnswerTooLarge as error:
+            raise CallError(f"{self.address} gave no answer: {error}.") from None
         except TimeoutError:
             raise WorkflowUnavailable(
                 f"{self.address} did not answer within {self._timeout:g} seconds."
@@ -156,13 +159,14 @@ class Connection:
                     limit=_CONNECTIONS, keepalive_timeout=_IDLE_SECONDS, ttl_dns_cache=300
                 ),
                 cookie_jar=DummyCookieJar(),
+                auto_decompress=False,  # body_of and pieces_of unpack within their limit
                 # A proxy cannot reach servers on this machine.
                 trust_env=not is_loopback(urlsplit(self.address).hostname or ""),
             )
         return self._session
 
     def _headers(self, body: Any, headers: Mapping[str, str] | None) -> dict[str, str]:
-        sent = {"User-Agent": f"greenroom/{__version__}", "Accept": "*/*"}
+        sent = {"User-Agent": f"greenroom/{__version__}", "Accept": "*/*", **ENCODINGS}
         if body is not None:
             sent["Content-Type"] = "application/json"
         if self._token is not None:

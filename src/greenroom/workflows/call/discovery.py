@@ -12,6 +12,7 @@ from typing import Any
 
 from greenroom.errors import InputError
 from greenroom.models.retries import RetryPolicy
+from greenroom.util.bodies import body_of
 from greenroom.util.json_values import as_dict, as_list, decoded
 from greenroom.workflows.call.addresses import Address, parse_address
 from greenroom.workflows.call.connection import Connection
@@ -133,7 +134,7 @@ class _Search:
     async def _ask(self, method: str, url: str, body: Any = None) -> Any:
         """The JSON at a URL, or None; `tried` notes what was there instead."""
         async with self.connection.open(method, url, body) as response:
-            content = await response.read()
+            content = await body_of(response)
         if response.status in _FORBIDDEN:
             raise InputError(str(self.connection.error_of(response.status, content)))
         if response.status != _OK:
@@ -141,8 +142,9 @@ class _Search:
             return None
         try:
             answer = decoded(content)
-        except ValueError:
-            self.tried.append(f"{method} {url}: an answer that is not JSON")
+        except ValueError as error:
+            why = f"cannot be read: {error}" if "nested" in str(error) else "is not JSON"
+            self.tried.append(f"{method} {url}: an answer that {why}")
             return None
         self.tried.append(f"{method} {url}: an answer, but no workflow in it")
         return answer

@@ -15,7 +15,7 @@ import orjson
 
 from greenroom.messages import is_message
 from greenroom.models.faults import excerpt
-from greenroom.util.json_values import as_dict, as_list
+from greenroom.util.json_values import as_dict, as_list, decoded
 from greenroom.workflows.calls import (
     Answer,
     CallError,
@@ -372,8 +372,8 @@ def _whole(data: dict[str, Any]) -> Any:
 
 def _decoded(text: str) -> Any:
     try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError:
+        return decoded(text.encode())
+    except ValueError:
         if text.startswith(("{", "[")):
             raise WorkflowUnavailable(
                 f"a piece of the stream is not JSON, or incomplete: {excerpt(text)!r}"
