@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from greenroom.analysis.figures import Immutable
@@ -30,24 +31,22 @@ class ToolFigures(Immutable, frozen=True):
 
 def tool_figures(episodes: Iterable[EpisodeRecord]) -> list[ToolFigures]:
     """The tools by how often they were called, the most frequent first."""
-    steps: dict[str, list[tuple[tuple[int, int], StepRecord]]] = {}
+    found: dict[str, Counter[str]] = {}
     for episode in episodes:
-        for step in episode.steps:
-            if step.action.name != RESPOND:
-                cell = (episode.task_index, episode.trial)
-                steps.setdefault(step.action.name, []).append((cell, step))
-    found = [
-        ToolFigures(
-            name=name,
-            writes=any(step.action.writes for _, step in called),
-            calls=len(called),
-            errors=sum(refused(step) and step.invalid is None for _, step in called),
-            invalid=sum(step.invalid is not None for _, step in called),
-            episodes=len({cell for cell, _ in called}),
-        )
-        for name, called in steps.items()
+        called = [step for step in episode.steps if step.action.name != RESPOND]
+        for step in called:
+            counts = found.setdefault(step.action.name, Counter())
+            counts["calls"] += 1
+            counts["writes"] += step.action.writes
+            counts["invalid"] += step.invalid is not None
+            counts["errors"] += step.invalid is None and refused(step)
+        for name in {step.action.name for step in called}:
+            found[name]["episodes"] += 1
+    figures = [
+        ToolFigures.model_validate(counts | {"name": n, "writes": counts["writes"] > 0})
+        for n, counts in found.items()
     ]
-    return sorted(found, key=lambda tool: (-tool.calls, tool.name))
+    return sorted(figures, key=lambda tool: (-tool.calls, tool.name))
 
 
 def refused(step: StepRecord) -> bool:

@@ -148,11 +148,11 @@ def deliver(
 def reported(store: Store, job: RunRecord | EvaluationRecord, outcome: ReportOptions) -> Report:
     """The report, with JUnit XML written beside it if that is wanted."""
     from greenroom.reports.build import build_report
-    from greenroom.reports.forms import render
+    from greenroom.reports.forms import pieces
 
     report = build_report(store, job, gates=outcome.gates, strict=outcome.strict, by=outcome.by)
     if outcome.junit is not None:
-        write_whole(outcome.junit, render(report, "junit"))
+        write_whole(outcome.junit, pieces(report, "junit"))
     return report
 
 
@@ -172,19 +172,19 @@ def write(
     report: Report, output: Path | None, form: Format | None = None, *, told_on_stderr: bool = False
 ) -> None:
     """Write a report to a file, or print it."""
-    from greenroom.reports.forms import form_of, render
+    from greenroom.reports.forms import form_of, pieces
 
     by_ending = Format.json if output is None or form else form_of(output.suffix)
     name = str(form or by_ending)
-    content = render(report, name)
     if output is not None:
-        write_whole(output, content)
+        write_whole(output, pieces(report, name))
         typer.echo(f"Wrote {output}", err=told_on_stderr)
-    elif isinstance(content, bytes):
+        return
+    if name == Format.parquet:
         raise InputError(f"A {name} file cannot be printed: name one with -o FILE.")
-    else:
+    for piece in pieces(report, name):
         # Half a surrogate pair is no character: no stream takes it.
-        typer.echo(content.encode("utf-8", "replace").decode().rstrip("\n"))
+        typer.echo(str(piece).encode("utf-8", "replace").decode(), nl=False)
 
 
 def finish(report: Report) -> None:

@@ -22,9 +22,13 @@ from greenroom.reports.report import (
     EvaluationReport,
     RunData,
     RunReport,
+    StoredEpisodes,
 )
 from greenroom.store import EpisodeRecord, EvaluationRecord, RunRecord, Store
-from greenroom.store.records import total_cost
+from greenroom.store.records import EpisodeSummary, total_cost
+
+MOST_FAILURES = 1_000
+"""So many failures are explained in a report; all are counted."""
 
 
 class Wanted(TypedDict, total=False):
@@ -63,25 +67,38 @@ def build_report(
 
 
 def _run_data(store: Store, run: RunRecord, by: Sequence[str]) -> RunData:
-    episodes = list(store.runs.results(run.id))
+    counted: list[EpisodeSummary] = []
+    facts: dict[tuple[str, str], None] = {}
+    tallies: dict[str, dict[str, float | None]] = {}
+
+    def counting() -> Iterator[EpisodeRecord]:
+        # One pass over the records: what is kept of each is small.
+        for episode in store.runs.results(run.id):
+            counted.append(EpisodeSummary.of(episode))
+            facts.update(dict.fromkeys(episode.facts.items()))
+            _add_tallies(tallies, episode)
+            yield episode
+
+    errors = break_down(counting(), MOST_FAILURES)
+    episodes = StoredEpisodes(lambda: store.runs.results(run.id), counted)
     attempts = store.runs.attempts(run.id)
     wasted = usage_by_purse(attempt.usage for attempt in attempts)
     return RunData(
         run=run,
         metrics=measure_run(
-            episodes,
+            counted,
             task_indices=run.task_indices,
             num_trials=run.num_trials,
             over=run.status != "running",
         ),
-        errors=break_down(episodes),
+        errors=errors,
         published=published_rows(run),
         episodes=episodes,
         attempts=len(attempts),
         attempts_cost=total_cost(wasted.values()),
         attempts_usage=wasted,
-        agent_facts=_facts(episodes),
-        agent_tallies=_tallies(episodes),
+        agent_facts=_by_label(facts),
+        agent_tallies={title: sums for title, sums in tallies.items() if sums},
         slices={one: slice_run(episodes, one) for one in by},
     )
 
@@ -121,20 +138,17 @@ def evaluated_rows(store: Store, evaluation: EvaluationRecord) -> Iterator[Evalu
         yield EvaluatedRow.of(result, row)
 
 
-def _facts(episodes: Iterable[EpisodeRecord]) -> dict[str, list[str]]:
+def _by_label(facts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for label, value in dict.fromkeys(fact for one in episodes for fact in one.facts.items()):
+    for label, value in facts:
         found.setdefault(label, []).append(value)
     return found
 
 
-def _tallies(episodes: Iterable[EpisodeRecord]) -> dict[str, dict[str, float | None]]:
-    found: dict[str, dict[str, float | None]] = {}
-    for episode in episodes:
-        for title, counts in episode.tallies.items():
-            sums = found.setdefault(title, {})
-            for label, count in counts.items():
-                so_far = sums.get(label, 0.0)
-                # A count that is unknown once is unknown in all.
-                sums[label] = None if count is None or so_far is None else so_far + count
-    return {title: sums for title, sums in found.items() if sums}
+def _add_tallies(found: dict[str, dict[str, float | None]], episode: EpisodeRecord) -> None:
+    for title, counts in episode.tallies.items():
+        sums = found.setdefault(title, {})
+        for label, count in counts.items():
+            so_far = sums.get(label, 0.0)
+            # A count that is unknown once is unknown in all.
+            sums[label] = None if count is None or so_far is None else so_far + count

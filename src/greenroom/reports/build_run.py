@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from greenroom.analysis.figures import Diagnosis, ErrorBreakdown
-from greenroom.analysis.tally import usage_by_purse
+from greenroom.analysis.tally import EpisodeLike, usage_by_purse
 from greenroom.analysis.tools import tool_figures
 from greenroom.reports import run_words as words
 from greenroom.reports import sections
@@ -17,7 +17,6 @@ from greenroom.reports.report import RunData, RunReport
 from greenroom.reports.run_figures import LEADERBOARD_KS, bought, figures, reliability, turn_curve
 from greenroom.reports.sections import AnySection, columns
 from greenroom.reports.texts import KINDS, date_text, kind_words, known, money
-from greenroom.store.records import EpisodeRecord
 from greenroom.util.raw_json import raw_text
 
 
@@ -64,8 +63,8 @@ def cells(data: RunData) -> Iterator[AnySection]:
     played = [trial for task in tasks for trial in task.outcomes]
     trials = range(max([data.run.num_trials - 1, *played], default=-1) + 1)
     costs = any(task.cost is not None for task in tasks)
-    solved: dict[int, list[EpisodeRecord]] = {}
-    for episode in data.episodes:
+    solved: dict[int, list[EpisodeLike]] = {}
+    for episode in data.counted:
         if episode.outcome == "success":
             solved.setdefault(episode.task_index, []).append(episode)
     yield sections.Grid(
@@ -103,7 +102,7 @@ def cells(data: RunData) -> Iterator[AnySection]:
     )
 
 
-def _successes(solved: Sequence[EpisodeRecord]) -> list[sections.Cell]:
+def _successes(solved: Sequence[EpisodeLike]) -> list[sections.Cell]:
     """The mean number of steps, and the mean turn, of solved episodes."""
     if not solved:
         return [None, None]
@@ -187,7 +186,7 @@ def slices(data: RunData) -> Iterator[AnySection]:
 def costs(data: RunData) -> Iterator[AnySection]:
     """Tokens and money by purse."""
     if bought(data) or data.attempts_usage:
-        spent = usage_by_purse(one.usage for one in data.episodes)
+        spent = usage_by_purse(one.usage for one in data.counted)
         yield from shared.costs_table(spent, data.attempts_usage, data.attempts)
 
 

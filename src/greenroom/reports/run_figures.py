@@ -81,7 +81,7 @@ def _other_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[F
 
 def _money_figures(data: RunData) -> Iterator[Figure]:
     metrics, cost = data.metrics, data.metrics.total_cost
-    used = Usage.total(usage_by_purse(one.usage for one in data.episodes).values())
+    used = Usage.total(usage_by_purse(one.usage for one in data.counted).values())
     if bought(data):
         average = metrics.average_cost
         each = "in all" if average is None else f"in all; {money(average)} per episode"
@@ -118,7 +118,7 @@ def bought(data: RunData) -> bool:
     """Whether anything was bought: tokens were used, or money was counted."""
     return any(
         usage.calls or usage.prompt_tokens or usage.completion_tokens or usage.cost is not None
-        for episode in data.episodes
+        for episode in data.counted
         for usage in episode.usage.values()
     )
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from pydantic import ValidationError
 from sqlalchemy import Engine, Select, bindparam, delete, func, insert, select, update
 
 from greenroom.errors import InputError, UnknownName
@@ -308,10 +309,15 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         }
 
     def _cell(self, row: Any) -> CellT:
-        fields: dict[str, Any] = raw_value(row.record)
-        if row.body is not None:
-            fields |= raw_value(row.body)
-        return self.kind.cell.model_validate(fields)
+        record, body = row.record, row.body
+        try:
+            # One step from text to record is several times quicker than two.
+            text = record if body is None else f"{record[:-1]},{body[1:]}"
+            return self.kind.cell.model_validate_json(text)
+        except ValidationError:
+            # Half of a surrogate pair, which only raw_value reads.
+            rest: dict[str, Any] = {} if body is None else raw_value(body)
+            return self.kind.cell.model_validate(raw_value(record) | rest)
 
 
 def usage_text(usage: dict[str, Usage]) -> str:

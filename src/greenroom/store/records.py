@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from sys import intern
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -233,11 +235,28 @@ class EpisodeSummary:
     seconds: float
     cost: float | None
     usage: dict[str, Usage]
+    instruction: str = ""
+    turn_seconds: Sequence[float] = ()
+    model_seconds: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
 
     @property
     def solved(self) -> bool:
         """Whether the agent did what the task asks for."""
         return self.outcome == "success"
+
+    @classmethod
+    def of(cls, episode: EpisodeRecord) -> EpisodeSummary:
+        """What is counted of an episode, with all that its record knows."""
+        copied = ("task_index", "trial", "outcome", "reward", "step_count", "turns", "seconds")
+        return cls(
+            **{name: getattr(episode, name) for name in copied},
+            cost=episode.cost,
+            usage=episode.usage,
+            # All episodes of a task share one text.
+            instruction=intern(episode.task.instruction),
+            turn_seconds=array("d", episode.turn_seconds),
+            model_seconds={k: array("d", v) for k, v in episode.model_seconds.items()},
+        )
 
 
 class RunRecord(JobRecord):

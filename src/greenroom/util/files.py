@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from uuid import uuid4
 
 from greenroom.errors import DataError
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file. Until all of it is on the disk, whatever was there before stays as it is."""
+def write_whole(path: Path, content: str | bytes | Iterable[str | bytes]) -> None:
+    """Write a file, all at once or piece by piece.
+
+    Until all of it is on the disk, whatever was there before stays as it is.
+    """
     draft = path.parent / f".{uuid4().hex}.tmp"
+    pieces = [content] if isinstance(content, (str, bytes)) else content
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with draft.open("xb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            for piece in pieces:
+                file.write(piece.encode() if isinstance(piece, str) else piece)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

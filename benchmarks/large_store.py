@@ -1,0 +1,55 @@
+"""A store with very many synthetic episodes: played once, then multiplied in the database."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import anyio
+from sqlalchemy import URL, text
+
+from greenroom.benchmark import check_config, play_run, start_run
+from greenroom.store import Store, open_engine
+
+PLAYED_TRIALS = 4
+
+
+def make_store(file: Path, episodes: int, names: tuple[str, ...] = ("large",)) -> None:
+    """Make a store with a run of at least so many episodes under each name."""
+    store = Store(open_engine(URL.create("sqlite", database=str(file))))
+    for number, name in enumerate(names):
+        config = check_config(
+            {"agent_strategy": "synthetic", "num_trials": PLAYED_TRIALS, "seed": number + 1}
+        )
+        run, prepared = start_run(store, config, name=name)
+        anyio.run(play_run, store, run, prepared)
+        times = -(-episodes // run.planned)
+        with store.engine.begin() as connection:
+            connection.execute(text(_USED), {"job": run.id, "usage": _USAGE})
+            for block in range(1, times):
+                more = {"job": run.id, "more": block * PLAYED_TRIALS, "trials": PLAYED_TRIALS}
+                connection.execute(text(_MULTIPLIED), more)
+        store.runs.update(run.model_copy(update={"num_trials": times * PLAYED_TRIALS}))
+    store.close()
+
+
+_USAGE = (
+    '{"agent":{"calls":9,"prompt_tokens":41234,"completion_tokens":812,"cost":0.1234},'
+    '"user":{"calls":5,"prompt_tokens":3456,"completion_tokens":123,"cost":0.0123}}'
+)
+_USED = """
+UPDATE results SET usage = :usage, cost = 0.1357, record = json_set(record,
+  '$.usage', json(:usage), '$.turn_seconds', json('[1.25,2.5,0.75,3.125]'),
+  '$.model_seconds', json('{"agent":[0.5,0.75,1.5,0.25],"user":[0.5,0.25]}'))
+WHERE job_id = :job
+"""
+_MULTIPLIED = """
+INSERT INTO results
+SELECT job_id, item, trial + :more, outcome, score, started_at, seconds + trial * 0.001, attempts,
+  cost, usage, error, summary, json_set(record, '$.trial', trial + :more), body
+FROM results WHERE job_id = :job AND trial < :trials
+"""
+
+
+if __name__ == "__main__":
+    make_store(Path(sys.argv[1]), int(sys.argv[2]), tuple(sys.argv[3:]) or ("large",))
