@@ -15,14 +15,14 @@ demo: $(VENV)/.core ## Rehearse two agents in the built-in shop and look at how 
 
 test: $(VENV)/.dev $(AGENTA)/.ready ## Check and test everything.
 	@$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(VENV)/.dev ## The quick one: format, lint, types and unit tests, side by side.
 	@$(MAKE) --no-print-directory -j2 --output-sync=target lint unit
 
 .PHONY: unit
 unit:
-	$(BIN)/python -m pytest -n auto --dist loadgroup -q -m "not slow and not network"
+	$(BIN)/python -m pytest -n auto --dist worksteal -q -m "not slow and not network" --hypothesis-profile quick
 
 bench: $(VENV)/.dev $(AGENTA)/.ready ## Measure speed and memory; CHECK=1 fails where a floor is missed.
 	@CHECK=$(CHECK) $(BIN)/python -m benchmarks

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from greenroom import registry
 from greenroom.domains.domain import Domain, load_domain
 from greenroom.store import Store, open_store
 from greenroom.util import imports
@@ -29,7 +28,35 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 settings.register_profile(
     "greenroom", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
+settings.register_profile("quick", parent=settings.get_profile("greenroom"), max_examples=25)
 settings.load_profile("greenroom")
+
+WHOLLY_SLOW = {
+    "agents/test_fastworkflow_agent.py": "FastWorkflow itself, trained",
+    "agents/test_fastworkflow_bridge.py": "FastWorkflow itself, in processes of its own",
+    "agents/test_fastworkflow_versions.py": "another FastWorkflow, which is fetched first",
+    "reports/test_browser.py": "a browser",
+    "test_packaging.py": "a wheel is built and installed",
+    "workflows/test_agenta_interop.py": "servers and clients of Agenta, in another environment",
+    "workflows/test_serving_generated.py": "inputs that take seconds to generate",
+}
+"""The modules that `make check` leaves out as a whole, and what makes all of their tests slow."""
+
+
+def is_quick(config: pytest.Config) -> bool:
+    """Whether slow tests are left out."""
+    return "not slow" in config.option.markexpr
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not is_quick(config):
+        config.pluginmanager.import_plugin("schemathesis", consider_entry_points=True)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out at once what is slow as a whole: its imports take seconds too."""
+    wholly_slow = {Path(__file__).parent / name for name in WHOLLY_SLOW}
+    return True if is_quick(config) and collection_path in wholly_slow else None
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -48,7 +75,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(autouse=True)
 def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No test sees the settings, the cache or the runs of whoever runs it."""
-    registry._installed.cache_clear()  # pyright: ignore[reportPrivateUsage]
     imports._LOADED.clear()  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{tmp_path}/runs.db")
     for name in ("GREENROOM_DATA", "GREENROOM_DEBUG"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from benchmarks import __main__ as bench
 from benchmarks.measures import Measure
 from tools import install
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, WHOLLY_SLOW
 
 
 def need_python(python: str, path: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -77,6 +78,28 @@ def test_a_floor_may_have_two_sides() -> None:
     assert not Measure("coverage", "", "", 99.0, " %", at_least=92, at_most=98).holds
 
 
+def test_modules_that_are_slow_as_a_whole_have_a_reason() -> None:
+    marked = {
+        str(path.relative_to(ROOT / "tests"))
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if "mark.slow" in module_marks(path.read_text())
+    }
+    assert marked == set(WHOLLY_SLOW)
+    assert "mark.slow" in module_marks(
+        "pytestmark = [\n    pytest.mark.anyio,\n    pytest.mark.slow]"
+    )
+    assert "mark.slow" not in module_marks("pytestmark = pytest.mark.anyio\nx = pytest.mark.slow")
+
+
+def module_marks(source: str) -> str:
+    """What a module sets as the marks of all its tests."""
+    if "pytestmark" not in source:
+        return ""
+    assigned = [node for node in ast.parse(source).body if isinstance(node, ast.Assign)]
+    marks = [node.value for node in assigned if ast.unparse(node.targets[0]) == "pytestmark"]
+    return " ".join(map(ast.unparse, marks))
+
+
 def test_no_lock_file_is_kept() -> None:
     listed = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
@@ -101,6 +124,7 @@ def without_extras(*commands: list[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
 
+@pytest.mark.slow
 def test_the_first_hour_needs_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run = ["run", "--task-ids", "1", "2", "3", "--num-trials", "2", "--agent-strategy"]

@@ -10,8 +10,6 @@ import pytest
 from greenroom.store import open_store
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.slow
-
 pytest_plugins = ["pytester"]
 
 APP = """
@@ -39,6 +37,7 @@ def run(project: pytest.Pytester, code: str) -> pytest.RunResult:
     return project.runpytest_subprocess("-p", "greenroom.pytest_plugin", "-W", "error")
 
 
+@pytest.mark.slow
 def test_a_gate_that_holds_passes(project: pytest.Pytester) -> None:
     result = run(
         project,
@@ -54,6 +53,7 @@ def test_support(greenroom_eval):
     assert open_store().evaluations.find("ci").status == "complete"
 
 
+@pytest.mark.slow
 def test_a_gate_that_fails_shows_what_was_compared(project: pytest.Pytester) -> None:
     result = run(
         project,
@@ -76,6 +76,7 @@ def test_support(greenroom_eval):
     )
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_told(project: pytest.Pytester) -> None:
     result = run(
         project,

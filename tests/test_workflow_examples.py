@@ -24,8 +24,6 @@ from tests.fastworkflow_example import RESULT
 from tests.test_docs import blocks
 from tests.workflows.serving import serving, told
 
-pytestmark = pytest.mark.slow
-
 EXAMPLES = ROOT / "examples/workflows"
 NEEDS = {
     "plain_litellm": "litellm",
@@ -163,6 +161,7 @@ def test_the_echo_streams_its_words_and_counts_the_history(monkeypatch: pytest.M
         assert told(server, {}, "/inspect")["flags"] == {"is_chat": True}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EACH)
 def test_words_are_streamed_and_the_history_goes_along(
     name: str, model: ChatServer, monkeypatch: pytest.MonkeyPatch
@@ -185,6 +184,7 @@ def test_words_are_streamed_and_the_history_goes_along(
     assert called(workflow, *earlier, user("are you there?")).outputs == answer.outputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_OWN_TOOL)
 def test_its_own_tool_is_run_and_told_in_the_answer(
     name: str, model: ChatServer, monkeypatch: pytest.MonkeyPatch
@@ -206,6 +206,7 @@ def test_its_own_tool_is_run_and_told_in_the_answer(
     assert calls(model.asked[2]["messages"][-4]) == [("order_status", {"order_id": "W1"})]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EACH)
 def test_the_callers_tools_are_left_to_the_caller(
     name: str, model: ChatServer, monkeypatch: pytest.MonkeyPatch
@@ -226,6 +227,7 @@ def test_the_callers_tools_are_left_to_the_caller(
     assert said == assistant("I looked: It is paid."), "nothing is told that the caller knows"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EACH)
 def test_it_is_served(name: str, model: ChatServer, monkeypatch: pytest.MonkeyPatch):
     with serving(load(name, monkeypatch)) as server:
@@ -242,6 +244,7 @@ def test_it_is_served(name: str, model: ChatServer, monkeypatch: pytest.MonkeyPa
     assert len(model.asked) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EACH)
 def test_a_model_that_fails_is_told_without_the_key(name: str, monkeypatch: pytest.MonkeyPatch):
     def broken(body: dict[str, Any]) -> dict[str, Any]:

@@ -41,7 +41,6 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.official,
     pytest.mark.timeout(240),
-    pytest.mark.xdist_group("fw-agent"),
 ]
 
 REJECTED = {18, 91, 108}

@@ -14,7 +14,7 @@ from greenroom.agents.fastworkflow.fastworkflow_bridge import render_obs_for_age
 from tests.agents.fastworkflow_probe import MARKER
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180), pytest.mark.xdist_group("fw-bridge")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 
 @pytest.fixture(scope="module")

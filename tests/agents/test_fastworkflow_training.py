@@ -56,8 +56,10 @@ JUST_NOW = datetime(2024, 5, 15, tzinfo=UTC)
 
 
 @pytest.fixture
-def workflow(tmp_path: Path) -> Path:
-    """A workflow of one command, as far as training looks at it."""
+def workflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workflow of one command, as far as training looks at it, and a model that is soon read."""
+    minilm = model_folder(tmp_path / "minilm", "bert")
+    monkeypatch.setattr("greenroom.agents.fastworkflow.training_models._minilm", lambda: minilm)
     folder = tmp_path / "shop"
     (folder / "_commands").mkdir(parents=True)
     (folder / "_commands" / "greet.py").write_text("class Signature: ...")

@@ -39,7 +39,7 @@ from greenroom.trajectories import read_conversation
 from greenroom.users import ScriptedUser
 from tests.domains.small import small_domain
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 STRATEGIES = [act, few_shot, react, structured, tool_calling]
 LIT = '{"lit": true, "watts": 5}'

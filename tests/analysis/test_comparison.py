@@ -155,11 +155,13 @@ def test_it_survives_being_written_and_read() -> None:
     assert type(result).model_validate(result.model_dump()) == result
 
 
+@pytest.mark.slow
 def test_equal_agents_are_rarely_called_different() -> None:
     calls, _ = _calls(0.0)
     assert calls <= 0.075  # 5 % and what 200 repetitions leave to chance
 
 
+@pytest.mark.slow
 def test_a_difference_is_found_as_often_as_is_said() -> None:
     calls, stated = _calls(RISE)
     assert calls == pytest.approx(stated, abs=0.1)

@@ -21,7 +21,7 @@ from greenroom.store import RunRecord, Store, Usage, open_store
 from tests.benchmark.spending import spent_so_far
 from tests.models.stub_server import answer_body, running_stub
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 AGENT, USER = (3e-6, 15e-6), (1.5e-7, 6e-7)
 MODELS = {"agent": "the-agent", "user": "the-user"}
@@ -208,6 +208,7 @@ async def test_an_unknown_price_is_none_and_never_nothing(
     assert {usage.cost for usage in used(kept, again, other)} == {0.0}
 
 
+@pytest.mark.slow
 async def test_answers_from_the_cache_cost_nothing_again(kept: Store, tmp_path: Path) -> None:
     listed = prices(tmp_path, agent=AGENT, user=USER)
     async with open_provider(sometimes) as provider:
@@ -236,6 +237,7 @@ async def test_answers_from_the_cache_cost_nothing_again(kept: Store, tmp_path: 
         assert paid(used(kept, more, purse)) == pytest.approx(worth((new[0], new[1]), rates))
 
 
+@pytest.mark.slow
 async def test_attempts_that_break_are_paid_for(kept: Store, tmp_path: Path) -> None:
     # The provider is down for a while: episodes break in the middle and are played again.
     def down(number: int) -> web.Response | None:

@@ -23,8 +23,6 @@ from tests.benchmark.spending import spent_so_far
 from tests.conftest import OFFICIAL_DATA
 from tests.models.stub_server import Reply, answers, fails, running_stub
 
-pytestmark = pytest.mark.slow
-
 PRICES = {
     "oracle": {"input_cost_per_token": 2e-6, "output_cost_per_token": 8e-6},
     "user": {"input_cost_per_token": 1e-6, "output_cost_per_token": 4e-6},
@@ -221,6 +219,7 @@ def test_what_the_users_model_will_not_answer_is_not_the_agents_failure(kept: St
     assert run.status == "interrupted"
 
 
+@pytest.mark.slow
 def test_long_episodes_are_not_left_for_the_end(kept: Store, server: RunningServer) -> None:
     run, prepared = start_run(kept, check_config(asking(server.api_base, end_index=20)))
     begun: list[int] = []
@@ -293,6 +292,7 @@ def test_an_unknown_price_does_not_count_towards_a_budget(
 # The cache
 
 
+@pytest.mark.slow
 def test_answers_come_from_the_cache(kept: Store, server: RunningServer, prices: str) -> None:
     config = asking(server.api_base, prices=prices, cache=True, num_trials=3)
     first, _ = play(kept, config)

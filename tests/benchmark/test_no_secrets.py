@@ -21,8 +21,6 @@ from greenroom.store import Store, open_store
 from tests.cli.running import Greenroom
 from tests.models.stub_server import answer_body
 
-pytestmark = pytest.mark.slow
-
 KEYS = {  # not as keys look, so that nobody else hides them for us
     "GREENROOM_API_KEY": "planted-7f3e9c51d2ab8846",
     "OPENAI_API_KEY": "planted-91b2d06e3c7fa5d8",
@@ -154,6 +152,7 @@ def planted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("greenroom.trials.engine._FIRST_WAIT_SECONDS", 0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("way", "variable"),
     [

@@ -23,7 +23,7 @@ from greenroom.errors import EpisodeOver, InputError
 from greenroom.store import EpisodeRecord, RunRecord, Store, open_store
 from greenroom.trials import cell_seed
 
-pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture

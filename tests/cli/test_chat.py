@@ -24,8 +24,6 @@ from greenroom.workflows.serve import create_app, running_app
 from tests.cli.running import Greenroom, Result
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.slow
-
 APP = '''
 import asyncio
 from pathlib import Path

@@ -10,8 +10,6 @@ from greenroom.domains.retail.generator import builtin_pack
 from tests.agents.result_files import write_results
 from tests.cli.running import Greenroom
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def pack(tmp_path: Path) -> Path:
@@ -20,6 +18,7 @@ def pack(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_shuffling_by_the_seed(greenroom: Greenroom) -> None:
     def order(*options: object) -> list[int]:
         return greenroom("run", "--end-index", 20, "--json", *options).json["run"]["task_indices"]
@@ -130,6 +129,7 @@ def test_a_reward_that_does_not_agree_is_told(greenroom: Greenroom, tmp_path: Pa
     assert result.out.splitlines()[-1] == "0/1 rewards agree"
 
 
+@pytest.mark.slow
 @pytest.mark.official
 def test_conformance_with_the_recorded_traces(greenroom: Greenroom, official_data: Path) -> None:
     file = official_data / "conformance.jsonl"

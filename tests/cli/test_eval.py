@@ -17,8 +17,6 @@ from greenroom.store import open_store
 from tests.cli.running import Greenroom
 from tests.domains.small import small_domain
 
-pytestmark = pytest.mark.slow
-
 APP = """\
 from pathlib import Path
 import time
@@ -262,6 +260,7 @@ def test_an_evaluation_goes_on_from_another_directory(
     assert open_store().evaluations.find("cities").status == "complete"
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(greenroom: Greenroom, folder: Path) -> None:
     arguments = ("eval", "app.py:slow", "numbers.jsonl", "-e", "exact_match", "--name", "long")
     process = subprocess.Popen(

@@ -6,9 +6,11 @@ import csv
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -24,20 +26,29 @@ from greenroom.store.schema import SCHEMA_VERSION
 from tests.cli.running import Greenroom
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.slow
-
 SYNTHETIC = ("run", "--agent-strategy", "synthetic")
 
 
+@pytest.fixture(scope="module")
+def played_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with two runs of the synthetic agent: `good` and `bad`."""
+    database = tmp_path_factory.mktemp("played") / "runs.db"
+    common = ("--end-index", "30", "--num-trials", "4", "--json")
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()):
+        patch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{database}")
+        patch.setenv("GREENROOM_CACHE", str(database.parent / "cache"))
+        patch.delenv("GREENROOM_DATA", raising=False)
+        for name, success in (("good", 0.9), ("bad", 0.2)):
+            option = ("--agent-option", f"success={success}")
+            assert run_command([*SYNTHETIC, *common, "--name", name, *option]) == 0
+    return database
+
+
 @pytest.fixture
-def played(greenroom: Greenroom) -> Greenroom:
-    """Two runs of the synthetic agent: `good` and `bad`."""
-    common = ("--end-index", 30, "--num-trials", 4, "--json")
-    for name, success in (("good", 0.9), ("bad", 0.2)):
-        result = greenroom(
-            *SYNTHETIC, *common, "--name", name, "--agent-option", f"success={success}"
-        )
-        assert result.status == 0
+def played(greenroom: Greenroom, played_runs: Path, tmp_path: Path) -> Greenroom:
+    """A copy of the two runs for each test."""
+    for part in played_runs.parent.glob("runs.db*"):
+        shutil.copy(part, tmp_path)
     return greenroom
 
 
@@ -233,6 +244,7 @@ def test_a_database_of_a_newer_version(
         open_store()
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.cli.interrupted", str(tmp_path / "ready")]
     process = subprocess.Popen(
@@ -253,6 +265,7 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert open_store().runs.find("long").status == "complete"
 
 
+@pytest.mark.slow
 def test_a_run_is_watched_from_another_process(greenroom: Greenroom, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.cli.interrupted", str(tmp_path / "ready")]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -308,6 +321,7 @@ def test_tau_benchs_command_line_takes_our_flags_and_those_of_the_agent() -> Non
     assert (flags.user_model, flags.max_concurrency) == ("gpt-4o", 1)
 
 
+@pytest.mark.slow
 def test_tau_benchs_command_line(tmp_path: Path) -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, str(ROOT / "run.py"), *arguments]

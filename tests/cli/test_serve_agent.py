@@ -12,9 +12,8 @@ from greenroom.model_server import running_server
 from tests.cli.running import Greenroom
 from tests.cli.test_serve import started
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.slow
 def test_an_agent_is_served_to_openais_client(retail: Domain):
     opening = retail.task(1, "test").instruction
     with (

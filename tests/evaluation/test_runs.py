@@ -26,8 +26,6 @@ from greenroom.store import ResultRecord, Store, open_store, this_process
 from greenroom.workflows import LocalTarget, Workflow, report_usage
 from tests.evaluation.evaluating import QUESTIONS, chatting, completing, evaluated, scores
 
-pytestmark = pytest.mark.slow
-
 CHATS = [
     {"chat": [{"role": "user", "content": row["question"]}], "expected": row["expected"]}
     for row in QUESTIONS
@@ -121,6 +119,7 @@ def test_no_more_calls_are_under_way_than_allowed(at_once: int) -> None:
     assert scores(found) == [1.0] * 12
 
 
+@pytest.mark.slow
 def test_only_what_is_under_way_is_held_in_memory() -> None:
     store = open_store()
     store.test_sets.save("rows", [{"n": n, "expected": n} for n in range(1_000)])

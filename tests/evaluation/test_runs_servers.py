@@ -19,8 +19,6 @@ from tests.models.stub_server import running_stub as running_model
 from tests.workflows.serving import serving
 from tests.workflows.stub_workflow import Reply, envelope, in_turn, running_stub, says, writes
 
-pytestmark = pytest.mark.slow
-
 INSTRUCTIONS = [
     {"task": task.instruction, "expected": "One moment, please."}
     for task in small_domain().pack.tasks("test")
@@ -29,6 +27,7 @@ CHAT = {"flags": {"is_chat": True}}
 COMPLETION = {"flags": {"is_chat": False}}
 
 
+@pytest.mark.slow
 def test_workflows_behind_an_address(store: Store) -> None:
     with serving(chatting, completing) as server:
         chat = evaluated(store, f"{server.address}/chatting", QUESTIONS)

@@ -35,8 +35,6 @@ from greenroom.options import ModelRole, Settings
 from greenroom.reports.tau_bench import read_tau_bench
 from greenroom.store import open_store
 
-pytestmark = pytest.mark.slow
-
 DOUBLE = Path(__file__).parent / "double"
 MARKER = "planted-ground-truth"
 
@@ -149,6 +147,7 @@ def rewards(rows: list[dict[str, Any]]) -> dict[Any, float | None]:
     return {(row["task_id"], row["trial"]): row["reward"] for row in rows}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["tool-calling", "structured", "react"])
 def test_a_run_has_the_rewards_of_our_own_run(
     strategy: str, run: Run, server: RunningServer, tmp_path: Path
@@ -199,6 +198,7 @@ def test_agents_without_messages_leave_a_trajectory(
     assert episode.messages is None
 
 
+@pytest.mark.slow
 def test_agents_in_threads_of_their_own_play_side_by_side(
     run: Run, playing: Callable[..., None], retail: Domain
 ) -> None:

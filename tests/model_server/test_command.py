@@ -55,6 +55,7 @@ def server_at(line: str) -> RunningServer:
     return RunningServer("127.0.0.1", int(found[1]), Stats())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_command_serves_until_it_is_stopped(number: signal.Signals) -> None:
     with started("--port", "0", "--latency", "1ms-2ms") as (process, line):
@@ -67,6 +68,7 @@ def test_the_command_serves_until_it_is_stopped(number: signal.Signals) -> None:
         assert out.endswith("Answered 1 requests, 0 of them with a fault.\n")
 
 
+@pytest.mark.slow
 def test_the_command_takes_its_token_from_the_environment() -> None:
     with started("--port", "0", token="sesame") as (process, line):
         server = server_at(line)

@@ -22,8 +22,6 @@ from greenroom.users.strategies import UserContext, find_user_strategy
 from tests.domains.small import small_domain
 from tests.model_server.playing import Client
 
-pytestmark = pytest.mark.slow
-
 
 class WireModel:
     """A model at the other end of a wire."""
@@ -78,6 +76,7 @@ def examples(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", ["tool-calling", "few-shot", "act", "react", "structured"])
 def test_every_agent_solves_every_task(retail: Domain, agent: str, examples: Path) -> None:
     async def play() -> None:
@@ -89,6 +88,7 @@ def test_every_agent_solves_every_task(retail: Domain, agent: str, examples: Pat
     anyio.run(play)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["llm", "react", "verify", "reflection"])
 def test_every_user_is_played(retail: Domain, kind: str, examples: Path) -> None:
     async def play() -> None:

@@ -15,8 +15,6 @@ from greenroom.users import ScriptedUser
 from tests.domains.small import small_domain
 from tests.model_server.playing import AskedUser, Client, Player, Protocol
 
-pytestmark = pytest.mark.slow
-
 PROTOCOLS: tuple[Protocol, ...] = ("tools", "text", "react", "structured", "structured-text")
 
 
@@ -51,6 +49,7 @@ def test_the_oracle_solves_every_task(retail: Domain, protocol: Protocol) -> Non
     anyio.run(play)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("react", [False, True])
 def test_agent_and_user_may_both_be_served(retail: Domain, react: bool) -> None:
     async def play() -> None:
@@ -140,6 +139,7 @@ def test_the_same_requests_meet_the_same_fate_in_any_order(retail: Domain) -> No
     assert first == anyio.run(lambda: play(list(reversed(range(20))), at_once=True))
 
 
+@pytest.mark.slow
 @pytest.mark.official
 def test_official_tasks_are_solved(official_airline: Domain, official_retail: Domain) -> None:
     async def play(domain: Domain) -> list[float]:

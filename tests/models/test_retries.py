@@ -11,8 +11,6 @@ from greenroom.models.retries import retry_after_seconds
 from tests.models.asking import QUESTION, Naps, client_for
 from tests.models.stub_server import StubServer, answers, fails
 
-pytestmark = pytest.mark.slow
-
 NOW = 1_800_000_000.0
 
 

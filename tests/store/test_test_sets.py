@@ -103,7 +103,7 @@ SMALL_ROWS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=min(60, settings().max_examples))
 @given(st.lists(SMALL_ROWS, min_size=1, max_size=6))
 def test_any_history_can_be_read_back(history: list[list[dict[str, Any]]]) -> None:
     store = open_store()

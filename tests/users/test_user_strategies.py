@@ -28,7 +28,11 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     entries = entry_points(group=strategies.ENTRY_POINTS)
     broken = EntryPoint("broken", "greenroom.users.human:HumanUser", strategies.ENTRY_POINTS)
     everything = EntryPoints([*entries, broken])
-    monkeypatch.setattr(registry, "entry_points", everything.select)
+
+    def installed(group: str, *_: str) -> EntryPoints:
+        return everything.select(group=group)
+
+    monkeypatch.setattr(registry, "_installed", installed)
 
 
 @pytest.mark.usefixtures("registered")

@@ -22,7 +22,7 @@ from tests.cli.running import Greenroom
 from tests.conftest import ROOT
 from tests.workflows.agenta_env import ENVIRONMENT, agenta_python, running_agenta
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120), pytest.mark.xdist_group("agenta")]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 MESSAGES: list[dict[str, Any]] = [{"role": "user", "content": "hi"}]
 

@@ -134,7 +134,7 @@ def _without_is_error(told: tuple[str, str, Any]) -> tuple[str, str, Any]:
     return told
 
 
-@settings(max_examples=50)
+@settings(max_examples=min(50, settings().max_examples))
 @given(value=JSON)
 def test_any_json_comes_back_as_it_was(address: str, value: Any) -> None:
     call = Call(inputs={"value": value})

@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, true, and no generated input makes the server fail."""
+"""The OpenAPI document: valid and true."""
 
 from __future__ import annotations
 
@@ -6,19 +6,13 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import pytest
-import schemathesis
-from hypothesis import HealthCheck, settings
 from pydantic import BaseModel, Field
-from schemathesis import GenerationMode, checks
-from schemathesis.specs.openapi import checks as specific_checks
 from starlette.routing import Route
 
 from greenroom import chat_workflow, workflow
 from greenroom.errors import InputError
 from greenroom.messages import Message
 from greenroom.workflows.serve import create_app
-
-EXAMPLES = 25
 
 
 class Address(BaseModel):
@@ -63,15 +57,14 @@ def anything(inputs: dict[str, Any]) -> Any:
 
 app = create_app(support, talker, shout, anything)
 document = app.openapi()
-# The package tells its types only in part.
-schema: Any = schemathesis.openapi.from_asgi("/openapi.json", app)
-general_checks: Any = checks
-openapi_checks: Any = specific_checks
-schema.config.generation.update(modes=list(GenerationMode))
 
 
 def test_the_document_is_valid() -> None:
+    import schemathesis  # takes a second
+
     assert document["openapi"].startswith("3.1")
+    # The package tells its types only in part.
+    schema: Any = schemathesis.openapi.from_asgi("/openapi.json", app)
     schema.validate()
 
 
@@ -140,19 +133,3 @@ def test_routes_that_are_added_are_in_the_document_too() -> None:
 
     paths = extended.openapi()["paths"]
     assert {"/more", "/invoke", "/health"} <= set(paths)
-
-
-@pytest.mark.slow
-@schema.parametrize()
-@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.filter_too_much])
-def test_no_generated_input_makes_the_server_fail(case: Any) -> None:
-    case.validate_response(
-        case.call(),
-        checks=[
-            general_checks.not_a_server_error,
-            openapi_checks.status_code_conformance,
-            openapi_checks.content_type_conformance,
-            openapi_checks.response_schema_conformance,
-            openapi_checks.positive_data_acceptance,
-        ],
-    )

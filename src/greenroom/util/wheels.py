@@ -45,9 +45,9 @@ class Wheel:
     name: str
     archive: zipfile.ZipFile
 
-    def read(self, member: str, *, limit: int = _MEMBER_LIMIT) -> bytes:
+    def read(self, member: str, *, limit: int | None = None) -> bytes:
         """A file's content; one that ends in .gz is unpacked."""
-        place = f"{self.name}: {member}"
+        place, limit = f"{self.name}: {member}", limit or _MEMBER_LIMIT
         try:
             with self.archive.open(member) as file:
                 content = _limited(file.read(limit + 1), place, limit)

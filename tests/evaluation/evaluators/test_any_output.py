@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from greenroom.util.raw_json import raw_text, raw_value
 from tests.evaluation.evaluators.scoring import score
 
-pytestmark = pytest.mark.slow
-
 EVALUATORS = [
     "contains",
     "contains:values=a,mode=any,field=a",
@@ -65,7 +63,7 @@ anything = values | messages | st.lists(messages, max_size=3) | messages.map(jso
 
 
 @pytest.mark.parametrize("evaluator", EVALUATORS)
-@settings(max_examples=40)
+@settings(max_examples=min(40, settings().max_examples))
 @given(
     outputs=anything,
     expected=anything,

@@ -76,6 +76,7 @@ def test_meaning_is_more_than_wording() -> None:
     assert meaning("") == 0.0
 
 
+@pytest.mark.slow
 def test_the_weights_come_with_the_package() -> None:
     code = """
 import socket

@@ -9,8 +9,6 @@ from greenroom.store import open_store
 from tests.cli.running import Greenroom
 from tests.store.samples import sample_evaluation
 
-pytestmark = pytest.mark.slow
-
 CHAT = [{"role": "user", "content": "Which is the capital of France?"}]
 ROWS = [
     {"messages": CHAT, "expected": "Paris"},

@@ -12,8 +12,6 @@ from greenroom.errors import DataError, InputError
 from greenroom.evaluation.test_sets import FORMATS, Format, format_rows, parse_rows, read_rows
 from greenroom.store import decoded
 
-pytestmark = pytest.mark.slow
-
 names = st.text(min_size=1, max_size=8)
 texts = st.text(max_size=20)
 json_values: st.SearchStrategy[Any] = st.recursive(

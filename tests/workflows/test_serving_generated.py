@@ -1,0 +1,38 @@
+"""No input that is generated from the OpenAPI document makes the server fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis import GenerationMode, checks
+from schemathesis.specs.openapi import checks as specific_checks
+
+from tests.workflows.test_serving_openapi import app
+
+pytestmark = pytest.mark.slow
+
+EXAMPLES = 25
+
+# The package tells its types only in part.
+schema: Any = schemathesis.openapi.from_asgi("/openapi.json", app)
+general_checks: Any = checks
+openapi_checks: Any = specific_checks
+schema.config.generation.update(modes=list(GenerationMode))
+
+
+@schema.parametrize()
+@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.filter_too_much])
+def test_no_generated_input_makes_the_server_fail(case: Any) -> None:
+    case.validate_response(
+        case.call(),
+        checks=[
+            general_checks.not_a_server_error,
+            openapi_checks.status_code_conformance,
+            openapi_checks.content_type_conformance,
+            openapi_checks.response_schema_conformance,
+            openapi_checks.positive_data_acceptance,
+        ],
+    )
