@@ -182,9 +182,12 @@ def write(
         return
     if name == Format.parquet:
         raise InputError(f"A {name} file cannot be printed: name one with -o FILE.")
+    last = ""
     for piece in pieces(report, name):
         # Half a surrogate pair is no character: no stream takes it.
-        typer.echo(str(piece).encode("utf-8", "replace").decode(), nl=False)
+        typer.echo(last, nl=False)
+        last = str(piece).encode("utf-8", "replace").decode()
+    typer.echo(last.rstrip("\n"))
 
 
 def finish(report: Report) -> None:

@@ -8,9 +8,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from itertools import islice
-from textwrap import indent
 from typing import Any, cast
 
+import orjson
 from pydantic import BaseModel
 
 from greenroom.errors import InputError
@@ -84,10 +84,10 @@ def _columns(report: Report) -> dict[str, set[type]]:
     for row in flat_records(report):
         for name, value in row.items():
             kinds = found.setdefault(name, set())
-            if isinstance(value, int) and not -(2**63) <= value < 2**63:
-                kinds.add(str)  # no column of numbers holds it
-            elif value is not None:
-                kinds.add(type(value))
+            if value is not None:
+                # A column of numbers holds 64 bits.
+                large = isinstance(value, int) and not -(2**63) <= value < 2**63
+                kinds.add(str if large else cast("type", type(value)))
     return found
 
 
@@ -117,7 +117,7 @@ def _parquet(report: Report) -> Iterator[bytes]:
         for name, kinds in _columns(report).items()
     }
     rows = flat_records(report)
-    out = io.BytesIO()
+    out = _Pieces()
     with parquet.ParquetWriter(out, arrow.schema(list(columns.items()))) as writer:
         while batch := list(islice(rows, _BATCH)):
             values = {
@@ -125,10 +125,32 @@ def _parquet(report: Report) -> Iterator[bytes]:
                 for name, kind in columns.items()
             }
             writer.write_table(arrow.table(values, schema=writer.schema))
-            yield out.getvalue()
-            out.seek(0)
-            out.truncate()
-    yield out.getvalue()
+            yield out.taken()
+    yield out.taken()
+
+
+class _Pieces(io.RawIOBase):
+    """A file whose content is taken away while it is being written."""
+
+    def __init__(self) -> None:
+        self._content = bytearray()
+        self._before = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        self._content += data
+        return len(data)
+
+    def tell(self) -> int:
+        return self._before + len(self._content)
+
+    def taken(self) -> bytes:
+        content = bytes(self._content)
+        self._before += len(content)
+        self._content.clear()
+        return content
 
 
 def _one_kind(kinds: set[type]) -> type:
@@ -168,9 +190,19 @@ def _tau_bench(report: Report) -> Iterator[str]:
     before = "[\n"
     for episode in report.episodes:
         (row,) = tau_bench_rows(report.run, [episode])
-        yield before + indent(json.dumps(row, indent=2), "  ")
+        yield before + "  " + _indented(row).replace("\n", "\n  ")
         before = ",\n"
     yield "[]" if before == "[\n" else "\n]"
+
+
+def _indented(row: dict[str, Any]) -> str:
+    """A row as Tau Bench writes it: ASCII, two spaces."""
+    try:
+        text = orjson.dumps(row, option=orjson.OPT_INDENT_2).decode()
+    except TypeError:
+        text = ""
+    # What orjson does not write so is rare: large numbers and other alphabets.
+    return text if text and text.isascii() else json.dumps(row, indent=2)
 
 
 FORMS: dict[str, Callable[[Report], Iterator[str | bytes]]] = {

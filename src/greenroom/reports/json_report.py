@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from textwrap import indent
 from typing import Any, TypeVar, cast, overload
 
 from pydantic import BaseModel, ValidationError
@@ -36,7 +35,7 @@ def json_pieces(report: Report) -> Iterator[str]:
     yield f'{text.removesuffix("}").rstrip()},\n  "{name}": ['
     before = "\n"
     for record in records:
-        yield before + indent(record_json(record, 2), "    ")
+        yield before + "    " + record_json(record, 2).replace("\n", "\n    ")
         before = ",\n"
     yield "]\n}\n" if before == "\n" else "\n  ]\n}\n"
 
