@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -78,10 +79,9 @@ def test_what_broke_is_replaced_by_what_did_not(filled: Store) -> None:
 
 
 def test_a_transaction_is_all_or_nothing(filled: Store) -> None:
-    impossible = sample_episode(1).model_copy(update={"outcome": None})
     with pytest.raises(StoreError):
-        filled.runs.add(RUN, [sample_episode(), impossible])
-    assert list(filled.runs.summaries(RUN)) == []
+        filled.runs.add("no such run", [sample_episode(0), sample_episode(1)])
+    assert list(filled.runs.results(RUN)) == []
 
 
 def test_a_run_is_complete_when_every_episode_has_a_result(filled: Store) -> None:
@@ -264,3 +264,50 @@ def test_the_cost_of_an_episode_is_unknown_if_a_price_is() -> None:
     assert cost(agent=Usage(calls=1, cost=1.0), user=Usage(calls=1, cost=0.5)) == 1.5
     assert cost(agent=Usage(calls=1, cost=1.0), user=Usage(calls=1, cost=None)) is None
     assert cost(agent=Usage(calls=1, cost=1.0), user=Usage()) == 1.0
+
+
+ODD_TEXT = "half \ud83d, NUL \0, and \x1b[31m"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"error": ODD_TEXT, "opening": ODD_TEXT},
+        {"messages": [{"role": "user", "content": ODD_TEXT, ODD_TEXT: 2**200}]},
+        {"usage": {ODD_TEXT: Usage(calls=1, prompt_tokens=2**70, cost=float("nan"))}},
+        {"seconds": float("nan"), "model_seconds": {"agent": [float("inf")]}},
+        {"reward": float("nan"), "attempts": 2**70, "facts": {ODD_TEXT: ODD_TEXT}},
+    ],
+)
+def test_odd_texts_and_numbers_are_kept(filled: Store, odd: dict[str, Any]) -> None:
+    assert filled.runs.add(RUN, [sample_episode(0, 0, **odd), sample_episode(0, 1)]) == [True] * 2
+    first, second = filled.runs.results(RUN)
+    assert first.outcome == "success"
+    assert second == sample_episode(0, 1)
+    assert len(list(filled.runs.summaries(RUN))) == 2
+    filled.runs.add_attempt(RUN, Attempt((0, 0), "", float("nan"), ODD_TEXT, first.usage))
+    assert len(filled.runs.attempts(RUN)) == 1
+
+
+@pytest.mark.parametrize(
+    "value", [object(), b"\xff", reduce(lambda inner, _: [inner], range(3000), 0)]
+)
+def test_a_record_that_cannot_be_written_keeps_no_other_out(filled: Store, value: Any) -> None:
+    bad = sample_episode(0, 1, messages=[{"role": "user", "content": value}])
+    assert filled.runs.add(RUN, [sample_episode(0, 0), bad, sample_episode(1, 0)]) == [True] * 3
+    kept = {one.key: one for one in filled.runs.results(RUN)}
+    assert kept[0, 0] == sample_episode(0, 0)
+    assert kept[1, 0] == sample_episode(1, 0)
+    assert kept[0, 1].outcome == "infrastructure_error"
+    assert "could not be stored" in str(kept[0, 1].error)
+    assert kept[0, 1].usage == bad.usage
+    # It is attempted again, and a result replaces it.
+    assert filled.runs.finished(RUN) == {(0, 0), (1, 0)}
+    assert filled.runs.add(RUN, [sample_episode(0, 1)]) == [True]
+
+
+def test_a_row_that_the_database_refuses_keeps_no_other_out(filled: Store) -> None:
+    impossible = sample_episode(0, 1).model_copy(update={"outcome": None})
+    assert filled.runs.add(RUN, [sample_episode(0, 0), impossible]) == [True, True]
+    good, bad = filled.runs.results(RUN)
+    assert (good.outcome, bad.outcome) == ("success", "infrastructure_error")

@@ -6,15 +6,17 @@ changes. Only a cell without a result, which ended in an infrastructure error, i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 from sqlalchemy import Engine, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy.exc import DataError, IntegrityError
 
 from greenroom.errors import InputError, UnknownName
-from greenroom.store.database import insert_into, insert_or_replace, transaction
+from greenroom.store.database import StoreError, insert_into, insert_or_replace, transaction
 from greenroom.store.leases import LeaseOwner, Leases, is_held
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.records import CellKey, CellRecord, JobRecord, JobStatus, Usage
@@ -22,6 +24,9 @@ from greenroom.store.schema import failed_attempts, jobs, results
 from greenroom.util.raw_json import raw_value, record_text, storable
 
 _SUMMARY = ("item", "trial", "outcome", "score", "seconds", "cost", "usage", "error", "summary")
+_BAD_VALUES = (DataError, IntegrityError)
+_MOST_ATTEMPTS = 2**31 - 1
+_LONGEST_REASON = 300
 _TO_ATTEMPTS = ("job_id", "item", "trial", "started_at", "seconds", "error", "usage")
 
 
@@ -99,6 +104,7 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             "record": record_text(job),
             **self.kind.columns(job),
         }
+        row = {k: storable(v) if isinstance(v, str) else v for k, v in row.items()}
         statement = insert_into(self._engine, jobs).values(row).on_conflict_do_nothing()
         with transaction(self._engine) as connection:
             return connection.execute(statement.returning(jobs.c.id)).first() is not None
@@ -114,9 +120,10 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
 
     def find(self, name_or_id: str) -> JobT:
         """A job, by its name or id."""
+        wanted = storable(name_or_id)
         with transaction(self._engine) as connection:
             row = connection.execute(
-                self._rows().where((jobs.c.name == name_or_id) | (jobs.c.id == name_or_id))
+                self._rows().where((jobs.c.name == wanted) | (jobs.c.id == wanted))
             ).first()
         if row is None:
             raise UnknownName(self.kind.name, name_or_id, self._names())
@@ -154,13 +161,28 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         A result that is there already stays. A cell without a result is replaced, and what it used
         is kept among the attempts.
         """
+        try:
+            return self._add([self._row(job_id, record) for record in records])
+        except (StoreError, ValueError, OverflowError) as error:
+            if isinstance(error, StoreError) and not isinstance(error.__cause__, _BAD_VALUES):
+                raise
+        # One of them cannot be written: it does not keep the others out.
+        return [self._add_alone(job_id, record) for record in records]
+
+    def _add(self, rows: Sequence[dict[str, Any]]) -> list[bool]:
         with transaction(self._engine) as connection:
             kept: list[bool] = []
-            for record in records:
-                row = self._row(job_id, record)
+            for row in rows:
                 connection.execute(self._set_aside, row)
                 kept.append(connection.execute(self._put, row).first() is not None)
         return kept
+
+    def _add_alone(self, job_id: str, record: CellT) -> bool:
+        try:
+            return self._add([self._row(job_id, record)])[0]
+        except (StoreError, ValueError, OverflowError) as error:
+            reason = f"the result could not be stored: {storable(str(error))[:_LONGEST_REASON]}"
+            return self._add([self._row(job_id, _without_content(record, reason))])[0]
 
     def finished(self, job_id: str) -> set[CellKey]:
         """The cells of a job that have a result."""
@@ -210,7 +232,7 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             "item": attempt.key[0],
             "trial": attempt.key[1],
             "started_at": attempt.started_at,
-            "seconds": attempt.seconds,
+            "seconds": _finite(attempt.seconds) or 0.0,
             "error": storable(attempt.error),
             "usage": usage_text(attempt.usage),
         }
@@ -296,11 +318,11 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             "item": item,
             "trial": trial,
             "outcome": record.outcome,
-            "score": self.kind.score(record),
+            "score": _finite(self.kind.score(record)),
             "started_at": record.started_at.isoformat(),
-            "seconds": record.seconds,
-            "attempts": record.attempts,
-            "cost": record.cost,
+            "seconds": _finite(record.seconds) or 0.0,
+            "attempts": min(record.attempts, _MOST_ATTEMPTS),
+            "cost": _finite(record.cost),
             "usage": usage_text(record.usage),
             "error": None if record.error is None else storable(record.error),
             "summary": record_text(self.kind.summary(record)),
@@ -318,6 +340,22 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             # Half of a surrogate pair, which only raw_value reads.
             rest: dict[str, Any] = {} if body is None else raw_value(body)
             return self.kind.cell.model_validate(raw_value(record) | rest)
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None
+
+
+def _without_content(record: CellT, reason: str) -> CellT:
+    """A cell without a result that says why, and still knows what it used."""
+    fields = type(record).model_fields
+    empty = {
+        name: field.get_default(call_default_factory=True)
+        for name, field in fields.items()
+        if not field.is_required() and name != "usage"
+    }
+    scored = {"reward": None} if "reward" in fields else {}
+    return record.model_copy(update={**empty, **scored, "outcome": NO_RESULT, "error": reason})
 
 
 def usage_text(usage: dict[str, Usage]) -> str:

@@ -6,10 +6,11 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import inf
 from sys import intern
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from greenroom.store.outcomes import NO_RESULT, Outcome
 
@@ -17,6 +18,12 @@ JobStatus = Literal["running", "interrupted", "complete"]
 
 CellKey = tuple[int, int]
 """A cell of a job: the index of its task or row, and its trial."""
+
+
+Seconds = Annotated[
+    float, BeforeValidator(lambda v: 0.0 if v is None or v != v or v in (inf, -inf) else v)
+]
+"""A time span. A number that no database holds (NaN, infinity) is 0."""
 
 
 class Record(BaseModel):
@@ -153,10 +160,10 @@ class CellRecord(Record):
     attempts: int = 1
     """How many attempts it took, this one included."""
     started_at: datetime
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
     usage: dict[str, Usage] = Field(default_factory=dict[str, Usage])
     """By purse: agent, user, judge."""
-    model_seconds: dict[str, list[float]] = Field(default_factory=dict[str, list[float]])
+    model_seconds: dict[str, list[Seconds]] = Field(default_factory=dict[str, list[float]])
     """How long each model call took, by purse."""
 
     @property
@@ -190,7 +197,7 @@ class EpisodeRecord(CellRecord):
     details: RewardRecord | None = None
     """None where the episode did not come to its end."""
     seed: int = 0
-    turn_seconds: list[float] = Field(default_factory=list[float])
+    turn_seconds: list[Seconds] = Field(default_factory=list[float])
     """How long the agent took for each turn."""
     facts: dict[str, str] = Field(default_factory=dict[str, str])
     """What the agent said of itself, such as a version."""
