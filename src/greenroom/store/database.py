@@ -11,7 +11,13 @@ from typing import Any
 
 from platformdirs import user_data_path
 from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    InterfaceError,
+    OperationalError,
+    SQLAlchemyError,
+)
 
 from greenroom.errors import InputError
 from greenroom.util.sqlite_files import use_wal
@@ -22,6 +28,10 @@ BUSY_SECONDS = 30
 
 class StoreError(InputError):
     """The database cannot be used; the text says why, and never holds a password."""
+
+
+class StoreOutage(StoreError):
+    """The database cannot be reached or is locked for now: the same call may work later."""
 
 
 def database_url() -> URL:
@@ -126,9 +136,17 @@ def _explained(url: URL, error: SQLAlchemyError) -> StoreError:
     cause = error.orig if isinstance(error, DBAPIError) else error
     text = " ".join(str(cause).split())
     where = f"The database {describe(url)} cannot be used: "
+    kind = StoreOutage if _is_outage(url, error, text) else StoreError
     for sign, explanation in _SQLITE_PROBLEMS.items():
         if sign in text:
-            return StoreError(f"{where}{explanation}.")
+            return kind(f"{where}{explanation}.")
     if url.password:
         text = text.replace(str(url.password), "***")
-    return StoreError(f"{where}{text[:300]}")
+    return kind(f"{where}{text[:300].rstrip('.')}.")
+
+
+def _is_outage(url: URL, error: SQLAlchemyError, text: str) -> bool:
+    if url.get_backend_name() == "sqlite":
+        return "database is locked" in text
+    lost = isinstance(error, DBAPIError) and error.connection_invalidated
+    return lost or isinstance(error, (OperationalError, InterfaceError))
