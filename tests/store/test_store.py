@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import os
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -311,3 +314,91 @@ def test_a_row_that_the_database_refuses_keeps_no_other_out(filled: Store) -> No
     assert filled.runs.add(RUN, [sample_episode(0, 0), impossible]) == [True, True]
     good, bad = filled.runs.results(RUN)
     assert (good.outcome, bad.outcome) == ("success", "infrastructure_error")
+
+
+def test_the_store_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "new" / "runs.db"
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{file}")
+    store = open_store()
+    store.runs.create(sample_run())
+    backup(store.engine, tmp_path / "copy.db")
+    found = [*file.parent.iterdir(), tmp_path / "copy.db"]
+    assert {one.stat().st_mode & 0o777 for one in found} == {0o600}
+    assert file.parent.stat().st_mode & 0o777 == 0o700
+    store.close()
+
+
+def test_the_file_of_another_program_is_left_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "other.db"
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("CREATE TABLE films (title TEXT)")
+    before = file.read_bytes()
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{file}")
+    with pytest.raises(StoreError, match="belongs to another program: it has a table 'films'"):
+        open_store()
+    assert file.read_bytes() == before
+
+
+def test_postgres_may_be_shared_unless_a_name_is_taken(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for table, taken in (("films", False), ("jobs", True)):
+        url = postgres.new_database()
+        monkeypatch.setenv("GREENROOM_DATABASE_URL", url)
+        engine = open_engine(database_url())
+        with engine.begin() as connection:
+            connection.execute(text(f"CREATE TABLE {table} (title TEXT)"))
+        engine.dispose()
+        if taken:
+            with pytest.raises(StoreError, match="it has a table 'jobs'"):
+                open_store()
+        else:
+            open_store().close()
+
+
+def _refuse(*_: object) -> bool:
+    return False
+
+
+@pytest.mark.parametrize("pending", [False, True])
+def test_a_read_only_store_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pending: bool
+) -> None:
+    file = tmp_path / "runs.db"
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{file}")
+    writer = open_store()
+    writer.runs.create(sample_run())
+    writer.runs.add(RUN, [sample_episode()])
+    if not pending:
+        writer.close()
+    monkeypatch.setattr(os, "access", _refuse)
+    store = open_store()
+    assert [run.name for run in store.runs.all()] == ["sample"]
+    assert list(store.runs.results(RUN)) == [sample_episode()]
+    with pytest.raises(StoreError, match="read-only"):
+        store.runs.add(RUN, [sample_episode(1)])
+    store.close()
+    writer.close()
+
+
+def test_how_jobs_stand_is_counted_by_the_database_at_once(filled: Store) -> None:
+    filled.runs.create(sample_run("empty", created_at=MOMENT.replace(year=2025)))
+    failed = {"outcome": "failure", "reward": 0.5}
+    broken = {"outcome": "infrastructure_error", "reward": None}
+    filled.runs.add(
+        RUN,
+        [
+            sample_episode(0, 0),
+            sample_episode(0, 1, **failed),
+            sample_episode(1, 0),
+            sample_episode(1, 1, **broken),
+        ],
+    )
+    asked: list[str] = []
+    event.listen(filled.engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
+    sample, empty = filled.runs.standings()
+    assert len(asked) == 1
+    assert (sample.job, sample.finished, sample.mean) == (filled.runs.find("sample"), 3, 0.75)
+    assert (empty.job.status, empty.finished, empty.mean) == ("interrupted", 0, None)

@@ -203,13 +203,20 @@ def list_jobs(
     *,
     title: str,
     cells: str,
+    figure: str,
     first: str,
     json: bool,
 ) -> None:
-    """List runs or evaluations; texts are never read as markup. `first` says how to get one."""
-    rows = [(job, len(jobs.finished(job.id))) for job in jobs.all()]
+    """List runs or evaluations; texts are never read as markup. `first` says how to get one.
+
+    `figure` is the name of the mean that each is listed with.
+    """
+    rows = jobs.standings()
     if json:
-        print_json([facts(job) | {"finished": n, "planned": job.planned} for job, n in rows])
+        counted = (
+            {"finished": one.finished, "planned": one.job.planned, figure: one.mean} for one in rows
+        )
+        print_json([facts(one.job) | more for one, more in zip(rows, counted, strict=True)])
         return
     if not rows:
         console().print(first)
@@ -218,17 +225,18 @@ def list_jobs(
 
     texts = [
         [
-            job.name,
-            *(column(job) for column in columns.values()),
-            f"{finished}/{job.planned}",
-            job.status,
-            f"{job.created_at.astimezone():%Y-%m-%d %H:%M}",
+            one.job.name,
+            *(column(one.job) for column in columns.values()),
+            f"{one.finished}/{one.job.planned}",
+            "" if one.mean is None else f"{one.mean:.3f}",
+            one.job.status,
+            f"{one.job.created_at.astimezone():%Y-%m-%d %H:%M}",
         ]
-        for job, finished in rows
+        for one in rows
     ]
-    headings = ("Name", *columns, cells, "Status", "Created")
+    headings = ("Name", *columns, cells, figure, "Status", "Created")
     lines = [[one_line(text) for text in row] for row in texts]
-    print_table(one_line(title), headings, lines, right=(cells,))
+    print_table(one_line(title), headings, lines, right=(cells, figure))
 
 
 def find_jobs(

@@ -12,7 +12,7 @@ from greenroom.store.evaluation_records import (
     ScoreSummary,
     TestSetVersion,
 )
-from greenroom.store.jobs import Attempt, JobKind, Jobs
+from greenroom.store.jobs import Attempt, JobKind, Jobs, Standing
 from greenroom.store.judging_records import (
     FaultAuthor,
     FaultKind,
@@ -77,6 +77,7 @@ __all__ = [
     "Runs",
     "ScoreRecord",
     "ScoreSummary",
+    "Standing",
     "StepRecord",
     "Store",
     "StoreError",

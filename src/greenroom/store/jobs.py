@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
-from sqlalchemy import Engine, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import Engine, Select, bindparam, case, delete, func, insert, select, update
 from sqlalchemy.exc import DataError, IntegrityError
 
 from greenroom.errors import InputError, UnknownName
@@ -51,6 +51,8 @@ class JobKind(Generic[JobT, CellT, SummaryT]):
     read_summary: Callable[[Any], SummaryT]
     body: frozenset[str] = frozenset()
     """The fields of a result that are large: they are kept apart and read only with the record."""
+    solved_at: float | None = None
+    """A score from here on is a success, and successes are counted; None for scores as they are."""
     resume: str = ""
     """The command that goes on with a job."""
 
@@ -64,6 +66,17 @@ class Attempt:
     seconds: float
     error: str
     usage: dict[str, Usage]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing(Generic[JobT]):
+    """A job with how it stands."""
+
+    job: JobT
+    finished: int
+    """How many cells have a result."""
+    mean: float | None
+    """The mean over tasks or rows: pass^1 of a run, the mean score of an evaluation."""
 
 
 class Jobs(Generic[JobT, CellT, SummaryT]):
@@ -136,6 +149,36 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             statement = statement.where(jobs.c.parent_id == parent)
         with transaction(self._engine) as connection:
             return [self._record(row) for row in connection.execute(statement)]
+
+    def standings(self) -> list[Standing[JobT]]:
+        """All jobs, the newest first, with how each stands: counted by the database at once."""
+        value = results.c.score
+        if self.kind.solved_at is not None:
+            value = case((results.c.score >= self.kind.solved_at, 1.0), else_=0.0)
+        each = (
+            select(results.c.job_id, func.avg(value).label("mean"), func.count().label("n"))
+            .where(results.c.outcome != NO_RESULT)
+            .group_by(results.c.job_id, results.c.item)
+            .subquery()
+        )
+        whole = (
+            select(
+                each.c.job_id, func.avg(each.c.mean).label("mean"), func.sum(each.c.n).label("n")
+            )
+            .group_by(each.c.job_id)
+            .subquery()
+        )
+        statement = (
+            select(jobs, whole.c.mean, func.coalesce(whole.c.n, 0).label("with_result"))
+            .select_from(jobs.outerjoin(whole, whole.c.job_id == jobs.c.id))
+            .where(jobs.c.kind == self.kind.name)
+            .order_by(jobs.c.created_at.desc())
+        )
+        with transaction(self._engine) as connection:
+            return [
+                Standing(self._record(row), int(row.with_result), row.mean)
+                for row in connection.execute(statement)
+            ]
 
     def free_name(self, stem: str) -> str:
         """The first of stem-1, stem-2, ... that no job of this kind has."""
