@@ -1,17 +1,70 @@
-"""A store with very many synthetic episodes: played once, then multiplied in the database."""
+"""100,000 episodes shown, paged, exported and compared: how long, and in how much memory.
+
+The store is made by playing a few trials and multiplying them in the database.
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
 from sqlalchemy import URL, text
 
+from benchmarks.measures import Measure
 from greenroom.benchmark import check_config, play_run, start_run
 from greenroom.store import Store, open_engine
 
 PLAYED_TRIALS = 4
+EPISODES = 100_000
+SECONDS, MEGABYTES, PAGE_MEGABYTES = 60.0, 500.0, 20.0
+COMMANDS = (
+    "runs list",
+    "runs show large",
+    "runs report large -o page.html",
+    "runs export large -o run.json",
+    "runs export large -o run.jsonl",
+    "runs export large -o run.csv",
+    "runs export large -o run.parquet",
+    "runs export large --format tau-bench -o tau.json",
+    "errors large",
+    "compare large other",
+)
+
+
+def large_runs() -> Iterator[Measure]:
+    """Every command on a run of 100,000 episodes, each in a process of its own."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make_store(folder / "runs.db", EPISODES, ("large", "other"))
+        for command in COMMANDS:
+            seconds, megabytes = _measured(command, folder)
+            what = f"{EPISODES:,} episodes: {command}"
+            yield Measure(what, f"{seconds:.0f} s CPU", "", seconds, " s", at_most=SECONDS)
+            yield Measure(f"{what}: memory", "", "", megabytes, " MB", at_most=MEGABYTES)
+        size = (folder / "page.html").stat().st_size / 1e6
+        yield Measure(
+            f"{EPISODES:,} episodes: size of the page", "", "", size, " MB", at_most=PAGE_MEGABYTES
+        )
+
+
+def _measured(command: str, folder: Path) -> tuple[float, float]:
+    """The CPU time and the largest memory of a command."""
+    run = "from greenroom.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", run, *command.split()],
+        cwd=folder,
+        env=os.environ | {"GREENROOM_DATABASE_URL": f"sqlite:///{folder / 'runs.db'}"},
+        stdout=subprocess.DEVNULL,
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    assert status == 0, f"{command} failed"
+    unit = 1e3 if sys.platform == "linux" else 1e6
+    return used.ru_utime + used.ru_stime, used.ru_maxrss / unit
 
 
 def make_store(file: Path, episodes: int, names: tuple[str, ...] = ("large",)) -> None:

@@ -29,24 +29,42 @@ class ToolFigures(Immutable, frozen=True):
         return (self.errors + self.invalid) / self.calls
 
 
-def tool_figures(episodes: Iterable[EpisodeRecord]) -> list[ToolFigures]:
-    """The tools by how often they were called, the most frequent first."""
-    found: dict[str, Counter[str]] = {}
-    for episode in episodes:
+class ToolTally:
+    """Counts the calls of tools, episode by episode."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, Counter[str]] = {}
+
+    def add(self, episode: EpisodeRecord) -> None:
+        """Count the calls of an episode."""
         called = [step for step in episode.steps if step.action.name != RESPOND]
         for step in called:
-            counts = found.setdefault(step.action.name, Counter())
+            counts = self._counts.setdefault(step.action.name, Counter())
             counts["calls"] += 1
             counts["writes"] += step.action.writes
             counts["invalid"] += step.invalid is not None
             counts["errors"] += step.invalid is None and refused(step)
         for name in {step.action.name for step in called}:
-            found[name]["episodes"] += 1
-    figures = [
-        ToolFigures.model_validate(counts | {"name": n, "writes": counts["writes"] > 0})
-        for n, counts in found.items()
-    ]
-    return sorted(figures, key=lambda tool: (-tool.calls, tool.name))
+            self._counts[name]["episodes"] += 1
+
+    def figures(self) -> list[ToolFigures]:
+        """The tools by how often they were called, the most frequent first."""
+        names = ("calls", "errors", "invalid", "episodes")
+        found = [
+            ToolFigures(
+                name=tool, writes=counts["writes"] > 0, **{one: counts[one] for one in names}
+            )
+            for tool, counts in self._counts.items()
+        ]
+        return sorted(found, key=lambda tool: (-tool.calls, tool.name))
+
+
+def tool_figures(episodes: Iterable[EpisodeRecord]) -> list[ToolFigures]:
+    """The tools by how often they were called, the most frequent first."""
+    tally = ToolTally()
+    for episode in episodes:
+        tally.add(episode)
+    return tally.figures()
 
 
 def refused(step: StepRecord) -> bool:

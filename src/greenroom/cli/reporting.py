@@ -82,6 +82,10 @@ class Format(StrEnum):
     tau_bench = "tau-bench"
 
 
+RECORDS = (Format.csv, Format.parquet, Format.jsonl, Format.tau_bench)
+"""These hold the records, and nothing that has to be measured."""
+
+
 def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None:
     """Add `report`, `check`, `export` and `delete`: the same for runs and for evaluations."""
 
@@ -104,9 +108,13 @@ def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None
             ),
         ] = None,
     ) -> None:
+        from greenroom.reports.forms import form_of
+
         outcome = checked(ReportOptions, fields)
+        if format is None and outcome.output is not None:
+            format = Format(form_of(outcome.output.suffix))  # noqa: A001
         store, _, job = find(name)
-        found = reported(store, job, outcome)
+        found = reported(store, job, outcome, format)
         write(found, outcome.output, format)
         finish(found)
 
@@ -145,11 +153,21 @@ def deliver(
     finish(report)
 
 
-def reported(store: Store, job: RunRecord | EvaluationRecord, outcome: ReportOptions) -> Report:
+def reported(
+    store: Store,
+    job: RunRecord | EvaluationRecord,
+    outcome: ReportOptions,
+    form: Format | None = None,
+) -> Report:
     """The report, with JUnit XML written beside it if that is wanted."""
-    from greenroom.reports.build import build_report
+    from greenroom.reports.build import build_report, records_report
     from greenroom.reports.forms import pieces
+    from greenroom.store import RunRecord
 
+    gates = job.config.get("gates") if outcome.gates is None else outcome.gates
+    wanted = gates or outcome.by or outcome.junit
+    if form in RECORDS and isinstance(job, RunRecord) and not wanted:
+        return records_report(store, job)
     report = build_report(store, job, gates=outcome.gates, strict=outcome.strict, by=outcome.by)
     if outcome.junit is not None:
         write_whole(outcome.junit, pieces(report, "junit"))

@@ -11,6 +11,7 @@ from greenroom.analysis.gates import check_gates, parse_gates
 from greenroom.analysis.metrics import measure_run
 from greenroom.analysis.slices import slice_run
 from greenroom.analysis.tally import usage_by_purse
+from greenroom.analysis.tools import ToolTally
 from greenroom.errors import UnknownName
 from greenroom.reports.build_evaluation import evaluation_report
 from greenroom.reports.build_run import run_report
@@ -66,8 +67,15 @@ def build_report(
     return report.model_copy(update={"gates": results}) if results else report
 
 
+def records_report(store: Store, run: RunRecord) -> RunReport:
+    """Only the records of a run, for forms that hold nothing else: nothing is measured."""
+    episodes = StoredEpisodes(lambda: store.runs.results(run.id))
+    return RunReport.model_construct(run=run, name=run.name, episodes=episodes, gates=[])
+
+
 def _run_data(store: Store, run: RunRecord, by: Sequence[str]) -> RunData:
     counted: list[EpisodeSummary] = []
+    tools = ToolTally()
     facts: dict[tuple[str, str], None] = {}
     tallies: dict[str, dict[str, float | None]] = {}
 
@@ -75,12 +83,13 @@ def _run_data(store: Store, run: RunRecord, by: Sequence[str]) -> RunData:
         # One pass over the records: what is kept of each is small.
         for episode in store.runs.results(run.id):
             counted.append(EpisodeSummary.of(episode))
+            tools.add(episode)
             facts.update(dict.fromkeys(episode.facts.items()))
             _add_tallies(tallies, episode)
             yield episode
 
     errors = break_down(counting(), MOST_FAILURES)
-    episodes = StoredEpisodes(lambda: store.runs.results(run.id), counted)
+    episodes = StoredEpisodes(lambda: store.runs.results(run.id), counted, tools.figures())
     attempts = store.runs.attempts(run.id)
     wasted = usage_by_purse(attempt.usage for attempt in attempts)
     return RunData(

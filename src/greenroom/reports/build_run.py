@@ -8,7 +8,6 @@ from typing import Any
 
 from greenroom.analysis.figures import Diagnosis, ErrorBreakdown
 from greenroom.analysis.tally import EpisodeLike, usage_by_purse
-from greenroom.analysis.tools import tool_figures
 from greenroom.reports import run_words as words
 from greenroom.reports import sections
 from greenroom.reports import shared_sections as shared
@@ -197,7 +196,7 @@ def latency(data: RunData) -> Iterator[AnySection]:
 
 def tools(data: RunData) -> Iterator[AnySection]:
     """How often each tool was called, and how often that went wrong."""
-    found = tool_figures(data.episodes)
+    found = data.tools
     head = ("Tool", "Calls:count", "Episodes:count:wide", "Refused:count", "Not valid:count")
     rows = ([t.name, t.calls, t.episodes, t.errors, t.invalid, t.error_rate] for t in found)
     note = "An error rate is the share of calls that were refused or not valid."

@@ -11,6 +11,7 @@ from greenroom.analysis import figures
 from greenroom.analysis.evaluations import EvaluationFigures
 from greenroom.analysis.figures import Immutable
 from greenroom.analysis.slices import Slice
+from greenroom.analysis.tools import ToolFigures, tool_figures
 from greenroom.reports.sections import Report
 from greenroom.store import EvaluationRecord, ResultRecord
 from greenroom.store.records import EpisodeRecord, EpisodeSummary, RunRecord, Usage
@@ -29,11 +30,15 @@ class StoredEpisodes(Sequence[EpisodeRecord]):
     """The episodes of a run: read from the store, record by record, whenever they are needed."""
 
     def __init__(
-        self, read: Callable[[], Iterator[EpisodeRecord]], counted: Sequence[EpisodeSummary]
+        self,
+        read: Callable[[], Iterator[EpisodeRecord]],
+        counted: Sequence[EpisodeSummary] = (),
+        tools: Sequence[ToolFigures] = (),
     ) -> None:
         self._read = read
         self.counted = counted
         """What is counted of each: small enough to be kept."""
+        self.tools = tools
 
     def __iter__(self) -> Iterator[EpisodeRecord]:
         return self._read()
@@ -91,6 +96,12 @@ class RunData(Immutable, frozen=True):
         """What is counted of each episode."""
         kept = self.episodes
         return kept.counted if isinstance(kept, StoredEpisodes) else kept
+
+    @property
+    def tools(self) -> Sequence[ToolFigures]:
+        """How each tool was used."""
+        kept = self.episodes
+        return kept.tools if isinstance(kept, StoredEpisodes) else tool_figures(kept)
 
 
 class RunReport(Report, RunData, frozen=True):
