@@ -36,6 +36,7 @@ WHOLLY_SLOW = {
     "agents/test_fastworkflow_bridge.py": "FastWorkflow itself, in processes of its own",
     "agents/test_fastworkflow_versions.py": "another FastWorkflow, which is fetched first",
     "reports/test_browser.py": "a browser",
+    "reports/test_large_runs.py": "runs of thousands of episodes are exported in every form",
     "test_planted_secrets.py": "every command, against a server",
     "test_packaging.py": "a wheel is built and installed",
     "workflows/test_agenta_interop.py": "servers and clients of Agenta, in another environment",

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
@@ -29,8 +29,19 @@ def program(name: str) -> str | None:
 class Postgres:
     """A running server that is reached by a socket in its folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, start: Callable[[], subprocess.Popen[bytes]]) -> None:
         self._folder = folder
+        self._start = start
+
+    def start(self) -> None:
+        """Start the server, and wait until it answers."""
+        self._process = self._start()
+        _wait_until_ready(self, self._process)
+
+    def stop(self) -> None:
+        """Stop the server at once; connections are cut."""
+        self._process.send_signal(signal.SIGQUIT)  # nothing has to be written to the disk
+        self._process.wait(timeout=20)
 
     def url(self, schema: str = "public") -> str:
         """The address of its database, where tables are those of one schema."""
@@ -67,19 +78,21 @@ def running_postgres() -> Generator[Postgres]:
             cwd=folder,
         )
         options = ("-c", "listen_addresses=", "-c", f"unix_socket_directories={folder}")
-        process = subprocess.Popen(
-            [server, "-D", data, *options, "-c", "fsync=off", "-c", "autovacuum=off"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            user=user,
-            cwd=folder,
+        postgres = Postgres(
+            folder,
+            lambda: subprocess.Popen(
+                [server, "-D", data, *options, "-c", "fsync=off", "-c", "autovacuum=off"],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                user=user,
+                cwd=folder,
+            ),
         )
+        postgres.start()
         try:
-            _wait_until_ready(Postgres(folder), process)
-            yield Postgres(folder)
+            yield postgres
         finally:
-            process.send_signal(signal.SIGQUIT)  # at once: nothing has to be written to the disk
-            process.wait(timeout=20)
+            postgres.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -19,7 +19,7 @@ from greenroom.analysis.gates import GateResult, check_gates, parse_gates
 from greenroom.errors import InputError
 from greenroom.reports.build import build_report
 from greenroom.reports.build_comparison import compare_stored
-from greenroom.reports.forms import flat_records, form_of, render
+from greenroom.reports.forms import flat_records, form_of, pieces, render
 from greenroom.reports.report import ComparisonReport, EvaluationReport, RunReport
 from greenroom.reports.sections import Failures
 from greenroom.reports.texts import one_line
@@ -91,7 +91,7 @@ class Result:
 
     def to_frame(self) -> Any:
         """The records as a data frame: of pandas, or else of polars."""
-        rows = flat_records(self.report)
+        rows = list(flat_records(self.report))
         for library in ("pandas", "polars"):
             if find_spec(library) is not None:
                 frames: Any = import_module(library)
@@ -101,7 +101,7 @@ class Result:
     def save(self, path: str | Path) -> Path:
         """Write the report to a file; its ending says the form: .html, .md, .json, .csv, ..."""
         file = Path(path)
-        write_whole(file, render(self.report, form_of(file.suffix)))
+        write_whole(file, pieces(self.report, form_of(file.suffix)))
         return file
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

@@ -146,3 +146,10 @@ def test_the_truth_about_all_tasks_is_covered(
             covered[k] += estimate.low <= truth <= estimate.high
     for share in covered.values():
         assert 0.915 <= share / 300 <= 0.99
+
+
+def test_a_thousand_trials_give_figures_without_a_warning() -> None:
+    intervals = SuccessIntervals([(1042, 521), (1042, 621), (1042, 571)], Resampling(resamples=50))
+    for k in (1, 400, 521, 600, 1042):
+        estimate = intervals.pass_hat_k(k)
+        assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1

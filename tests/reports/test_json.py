@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from greenroom.errors import DataError
 from greenroom.reports.json_report import parse_report, render_json, report_schema
+from greenroom.reports.report import ComparisonReport, EvaluationReport
 from greenroom.reports.report import RunReport as Report
 from tests.reports import sample
 
@@ -98,3 +100,9 @@ def test_odd_values_are_written() -> None:
 def test_what_is_no_report_is_refused_in_plain_words(text: str, problem: str) -> None:
     with pytest.raises(DataError, match=problem):
         parse_report(text)
+
+
+def test_every_field_of_a_report_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reports.md").read_text(encoding="utf-8")
+    for model in (Report, EvaluationReport, ComparisonReport):
+        assert [name for name in model.model_fields if f"`{name}`" not in page] == []

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import os
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -78,10 +82,9 @@ def test_what_broke_is_replaced_by_what_did_not(filled: Store) -> None:
 
 
 def test_a_transaction_is_all_or_nothing(filled: Store) -> None:
-    impossible = sample_episode(1).model_copy(update={"outcome": None})
     with pytest.raises(StoreError):
-        filled.runs.add(RUN, [sample_episode(), impossible])
-    assert list(filled.runs.summaries(RUN)) == []
+        filled.runs.add("no such run", [sample_episode(0), sample_episode(1)])
+    assert list(filled.runs.results(RUN)) == []
 
 
 def test_a_run_is_complete_when_every_episode_has_a_result(filled: Store) -> None:
@@ -264,3 +267,138 @@ def test_the_cost_of_an_episode_is_unknown_if_a_price_is() -> None:
     assert cost(agent=Usage(calls=1, cost=1.0), user=Usage(calls=1, cost=0.5)) == 1.5
     assert cost(agent=Usage(calls=1, cost=1.0), user=Usage(calls=1, cost=None)) is None
     assert cost(agent=Usage(calls=1, cost=1.0), user=Usage()) == 1.0
+
+
+ODD_TEXT = "half \ud83d, NUL \0, and \x1b[31m"
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"error": ODD_TEXT, "opening": ODD_TEXT},
+        {"messages": [{"role": "user", "content": ODD_TEXT, ODD_TEXT: 2**200}]},
+        {"usage": {ODD_TEXT: Usage(calls=1, prompt_tokens=2**70, cost=float("nan"))}},
+        {"seconds": float("nan"), "model_seconds": {"agent": [float("inf")]}},
+        {"reward": float("nan"), "attempts": 2**70, "facts": {ODD_TEXT: ODD_TEXT}},
+    ],
+)
+def test_odd_texts_and_numbers_are_kept(filled: Store, odd: dict[str, Any]) -> None:
+    assert filled.runs.add(RUN, [sample_episode(0, 0, **odd), sample_episode(0, 1)]) == [True] * 2
+    first, second = filled.runs.results(RUN)
+    assert first.outcome == "success"
+    assert second == sample_episode(0, 1)
+    assert len(list(filled.runs.summaries(RUN))) == 2
+    filled.runs.add_attempt(RUN, Attempt((0, 0), "", float("nan"), ODD_TEXT, first.usage))
+    assert len(filled.runs.attempts(RUN)) == 1
+
+
+@pytest.mark.parametrize(
+    "value", [object(), b"\xff", reduce(lambda inner, _: [inner], range(3000), 0)]
+)
+def test_a_record_that_cannot_be_written_keeps_no_other_out(filled: Store, value: Any) -> None:
+    bad = sample_episode(0, 1, messages=[{"role": "user", "content": value}])
+    assert filled.runs.add(RUN, [sample_episode(0, 0), bad, sample_episode(1, 0)]) == [True] * 3
+    kept = {one.key: one for one in filled.runs.results(RUN)}
+    assert kept[0, 0] == sample_episode(0, 0)
+    assert kept[1, 0] == sample_episode(1, 0)
+    assert kept[0, 1].outcome == "infrastructure_error"
+    assert "could not be stored" in str(kept[0, 1].error)
+    assert kept[0, 1].usage == bad.usage
+    # It is attempted again, and a result replaces it.
+    assert filled.runs.finished(RUN) == {(0, 0), (1, 0)}
+    assert filled.runs.add(RUN, [sample_episode(0, 1)]) == [True]
+
+
+def test_a_row_that_the_database_refuses_keeps_no_other_out(filled: Store) -> None:
+    impossible = sample_episode(0, 1).model_copy(update={"outcome": None})
+    assert filled.runs.add(RUN, [sample_episode(0, 0), impossible]) == [True, True]
+    good, bad = filled.runs.results(RUN)
+    assert (good.outcome, bad.outcome) == ("success", "infrastructure_error")
+
+
+def test_the_store_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "new" / "runs.db"
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{file}")
+    store = open_store()
+    store.runs.create(sample_run())
+    backup(store.engine, tmp_path / "copy.db")
+    found = [*file.parent.iterdir(), tmp_path / "copy.db"]
+    assert {one.stat().st_mode & 0o777 for one in found} == {0o600}
+    assert file.parent.stat().st_mode & 0o777 == 0o700
+    store.close()
+
+
+def test_the_file_of_another_program_is_left_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "other.db"
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("CREATE TABLE films (title TEXT)")
+    before = file.read_bytes()
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{file}")
+    with pytest.raises(StoreError, match="belongs to another program: it has a table 'films'"):
+        open_store()
+    assert file.read_bytes() == before
+
+
+def test_postgres_may_be_shared_unless_a_name_is_taken(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for table, taken in (("films", False), ("jobs", True)):
+        url = postgres.new_database()
+        monkeypatch.setenv("GREENROOM_DATABASE_URL", url)
+        engine = open_engine(database_url())
+        with engine.begin() as connection:
+            connection.execute(text(f"CREATE TABLE {table} (title TEXT)"))
+        engine.dispose()
+        if taken:
+            with pytest.raises(StoreError, match="it has a table 'jobs'"):
+                open_store()
+        else:
+            open_store().close()
+
+
+def _refuse(*_: object) -> bool:
+    return False
+
+
+@pytest.mark.parametrize("pending", [False, True])
+def test_a_read_only_store_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pending: bool
+) -> None:
+    file = tmp_path / "runs.db"
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{file}")
+    writer = open_store()
+    writer.runs.create(sample_run())
+    writer.runs.add(RUN, [sample_episode()])
+    if not pending:
+        writer.close()
+    monkeypatch.setattr(os, "access", _refuse)
+    store = open_store()
+    assert [run.name for run in store.runs.all()] == ["sample"]
+    assert list(store.runs.results(RUN)) == [sample_episode()]
+    with pytest.raises(StoreError, match="read-only"):
+        store.runs.add(RUN, [sample_episode(1)])
+    store.close()
+    writer.close()
+
+
+def test_how_jobs_stand_is_counted_by_the_database_at_once(filled: Store) -> None:
+    filled.runs.create(sample_run("empty", created_at=MOMENT.replace(year=2025)))
+    failed = {"outcome": "failure", "reward": 0.5}
+    broken = {"outcome": "infrastructure_error", "reward": None}
+    filled.runs.add(
+        RUN,
+        [
+            sample_episode(0, 0),
+            sample_episode(0, 1, **failed),
+            sample_episode(1, 0),
+            sample_episode(1, 1, **broken),
+        ],
+    )
+    asked: list[str] = []
+    event.listen(filled.engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
+    sample, empty = filled.runs.standings()
+    assert len(asked) == 1
+    assert (sample.job, sample.finished, sample.mean) == (filled.runs.find("sample"), 3, 0.75)
+    assert (empty.job.status, empty.finished, empty.mean) == ("interrupted", 0, None)

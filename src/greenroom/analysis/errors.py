@@ -91,19 +91,31 @@ def diagnose(episode: EpisodeRecord) -> Diagnosis | None:
     )
 
 
-def break_down(episodes: Iterable[EpisodeRecord]) -> ErrorBreakdown:
+def break_down(episodes: Iterable[EpisodeRecord], most: int | None = None) -> ErrorBreakdown:
     """The failures among episodes, by kind.
 
-    Infrastructure errors are listed and counted too, as a kind of their own.
+    Infrastructure errors are listed and counted too, as a kind of their own. All are counted;
+    `most` is how many are explained at most, those of the first trials of every task.
     """
-    found = [diagnosis for episode in episodes if (diagnosis := diagnose(episode)) is not None]
-    diagnoses = sorted(found, key=lambda diagnosis: (diagnosis.task_index, diagnosis.trial))
-    counts = Counter(diagnosis.kind for diagnosis in diagnoses)
+    found: list[Diagnosis] = []
+    counts = Counter[FailureKind]()
+    for episode in episodes:
+        diagnosis = diagnose(episode)
+        if diagnosis is not None:
+            counts[diagnosis.kind] += 1
+            found.append(diagnosis)
+            if most is not None and len(found) >= 2 * most + 100:
+                found = _first_trials(found, most)
+    diagnoses = sorted(_first_trials(found, most), key=lambda one: (one.task_index, one.trial))
     return ErrorBreakdown(
-        failures=len(diagnoses),
+        failures=counts.total(),
         by_kind={kind: counts[kind] for kind in PRECEDENCE if counts[kind]},
         diagnoses=diagnoses,
     )
+
+
+def _first_trials(found: list[Diagnosis], most: int | None) -> list[Diagnosis]:
+    return sorted(found, key=lambda one: (one.trial, one.task_index))[:most]
 
 
 def difference_line(difference: DifferenceRecord) -> str:

@@ -186,6 +186,7 @@ def score_interval(value: float, variance: float, values: Floats, confidence: fl
     if isnan(variance) or tosses <= 0:
         return constant_bounds(value, tasks, confidence)
     distances = 1 - values if value > 0.5 else values
+    distances = distances / distances.max()  # squares of very small chances would be 0
     telling = float(distances.sum() ** 2 / (distances**2).sum())
     effect = (telling * variance * tasks / tosses + CAUTION) / (telling + CAUTION)
     quantile = student_quantile(tasks - 1, (1 + confidence) / 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from hashlib import sha256
 from itertools import accumulate
 from math import nan
 
@@ -22,7 +21,6 @@ from greenroom.analysis.tally import (
     tokens_of,
 )
 from greenroom.store.records import EpisodeRecord
-from greenroom.util.raw_json import raw_text
 
 CONVENTIONS: tuple[figures.ErrorConvention, ...] = ("errors_excluded", "errors_as_failures")
 
@@ -74,16 +72,24 @@ def measure_run(
     )
 
 
-def identical_tasks(episodes: Iterable[EpisodeRecord]) -> int:
-    """How many tasks were played several times, and step by step the same each time."""
-    trials, different = Counter[int](), dict[int, set[bytes]]()
-    for episode in episodes:
+class RepeatTally:
+    """Finds tasks that were played several times, and step by step the same each time."""
+
+    def __init__(self) -> None:
+        self._trials, self._different = Counter[int](), dict[int, set[int]]()
+
+    def add(self, episode: EpisodeRecord) -> None:
+        """Count an episode."""
         if episode.has_result and episode.steps:
-            steps = raw_text([step.model_dump(mode="json") for step in episode.steps])
-            trials[episode.task_index] += 1
-            digest = sha256(steps.encode("utf-8", "replace")).digest()
-            different.setdefault(episode.task_index, set()).add(digest)
-    return sum(trials[index] > 1 and len(digests) == 1 for index, digests in different.items())
+            steps = ((repr(one.action), one.observation, one.source) for one in episode.steps)
+            self._trials[episode.task_index] += 1
+            self._different.setdefault(episode.task_index, set()).add(hash(tuple(steps)))
+
+    @property
+    def identical_tasks(self) -> int:
+        """How many of the tasks there are."""
+        found = self._different.items()
+        return sum(self._trials[index] > 1 and len(ways) == 1 for index, ways in found)
 
 
 def convention_metrics(

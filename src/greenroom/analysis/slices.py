@@ -6,7 +6,7 @@ rows are behind its figure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from greenroom.analysis.errors import diagnose
 from greenroom.analysis.figures import Estimate, Immutable
@@ -42,7 +42,7 @@ def slice_run(episodes: Iterable[EpisodeRecord], by: str) -> list[Slice]:
 
     if by not in RUN_SLICES:
         raise UnknownName("kind of slice", by, RUN_SLICES)
-    results = [episode for episode in episodes if episode.reward is not None]
+    results = (episode for episode in episodes if episode.reward is not None)
     slices: list[Slice] = []
     for group, by_task in (_by_kind(results) if by == "kind" else _grouped(results, by)).items():
         # The figure of a kind is of all episodes, those without such a failure included.
@@ -58,7 +58,7 @@ def slice_run(episodes: Iterable[EpisodeRecord], by: str) -> list[Slice]:
     return sorted(slices, key=lambda one: -one.cells) if by == "kind" else slices
 
 
-def _by_kind(results: Sequence[EpisodeRecord]) -> Groups:
+def _by_kind(results: Iterable[EpisodeRecord]) -> Groups:
     """For each kind of failure, whether each episode failed so."""
     kinds = [(one.task_index, why.kind if (why := diagnose(one)) else None) for one in results]
     found: Groups = {kind: {} for _, kind in kinds if kind is not None}

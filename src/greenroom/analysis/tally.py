@@ -90,8 +90,11 @@ def tally(
 
 def instruction_of(episodes: Iterable[EpisodeLike]) -> str:
     """What the user of a task wants, where an episode carries its task."""
-    tasks = (episode.task for episode in episodes if isinstance(episode, EpisodeRecord))
-    return next((task.instruction for task in tasks if task.instruction), "")
+    texts = (
+        one.task.instruction if isinstance(one, EpisodeRecord) else one.instruction
+        for one in episodes
+    )
+    return next((text for text in texts if text), "")
 
 
 def cost_of(rows: Iterable[EpisodeLike]) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from greenroom.analysis.figures import Immutable
@@ -28,26 +29,42 @@ class ToolFigures(Immutable, frozen=True):
         return (self.errors + self.invalid) / self.calls
 
 
+class ToolTally:
+    """Counts the calls of tools, episode by episode."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, Counter[str]] = {}
+
+    def add(self, episode: EpisodeRecord) -> None:
+        """Count the calls of an episode."""
+        called = [step for step in episode.steps if step.action.name != RESPOND]
+        for step in called:
+            counts = self._counts.setdefault(step.action.name, Counter())
+            counts["calls"] += 1
+            counts["writes"] += step.action.writes
+            counts["invalid"] += step.invalid is not None
+            counts["errors"] += step.invalid is None and refused(step)
+        for name in {step.action.name for step in called}:
+            self._counts[name]["episodes"] += 1
+
+    def figures(self) -> list[ToolFigures]:
+        """The tools by how often they were called, the most frequent first."""
+        names = ("calls", "errors", "invalid", "episodes")
+        found = [
+            ToolFigures(
+                name=tool, writes=counts["writes"] > 0, **{one: counts[one] for one in names}
+            )
+            for tool, counts in self._counts.items()
+        ]
+        return sorted(found, key=lambda tool: (-tool.calls, tool.name))
+
+
 def tool_figures(episodes: Iterable[EpisodeRecord]) -> list[ToolFigures]:
     """The tools by how often they were called, the most frequent first."""
-    steps: dict[str, list[tuple[tuple[int, int], StepRecord]]] = {}
+    tally = ToolTally()
     for episode in episodes:
-        for step in episode.steps:
-            if step.action.name != RESPOND:
-                cell = (episode.task_index, episode.trial)
-                steps.setdefault(step.action.name, []).append((cell, step))
-    found = [
-        ToolFigures(
-            name=name,
-            writes=any(step.action.writes for _, step in called),
-            calls=len(called),
-            errors=sum(refused(step) and step.invalid is None for _, step in called),
-            invalid=sum(step.invalid is not None for _, step in called),
-            episodes=len({cell for cell, _ in called}),
-        )
-        for name, called in steps.items()
-    ]
-    return sorted(found, key=lambda tool: (-tool.calls, tool.name))
+        tally.add(episode)
+    return tally.figures()
 
 
 def refused(step: StepRecord) -> bool:

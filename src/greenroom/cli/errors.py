@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +13,7 @@ from greenroom.cli.result_files import Env, opened_jobs
 
 if TYPE_CHECKING:
     from greenroom.reports.sections import Failures
-    from greenroom.store import EvaluationRecord, RunRecord, Store
+    from greenroom.store import EpisodeRecord, EvaluationRecord, RunRecord, Store
 
 
 app = typer.Typer()
@@ -39,7 +40,7 @@ def errors(
         if json and isinstance(job, RunRecord):
             print_json(break_down(store.runs.results(job.id)).model_dump())
             return
-        section = _failures(store, job)
+        section = _failures(store, job, limit)
     if json:
         print_json(section.model_dump())
     elif not section.total:
@@ -52,7 +53,7 @@ def errors(
         Printer(console(), more="--limit or --json").section(shown)
 
 
-def _failures(store: Store, job: RunRecord | EvaluationRecord) -> Failures:
+def _failures(store: Store, job: RunRecord | EvaluationRecord, limit: int) -> Failures:
     from greenroom.analysis.errors import break_down
     from greenroom.reports.build import evaluated_rows
     from greenroom.reports.build_evaluation import failure_section as evaluation_failures
@@ -60,7 +61,12 @@ def _failures(store: Store, job: RunRecord | EvaluationRecord) -> Failures:
     from greenroom.store import RunRecord
 
     if isinstance(job, RunRecord):
-        episodes = list(store.runs.results(job.id))
-        wishes = {episode.task_index: episode.task.instruction for episode in episodes}
-        return run_failures(break_down(episodes), wishes)
+        wishes: dict[int, str] = {}
+
+        def noting() -> Iterator[EpisodeRecord]:
+            for episode in store.runs.results(job.id):
+                wishes.setdefault(episode.task_index, episode.task.instruction)
+                yield episode
+
+        return run_failures(break_down(noting(), limit), wishes)
     return evaluation_failures(list(evaluated_rows(store, job)), job)

@@ -57,6 +57,7 @@ def list_evaluations(json: Json = False) -> None:
         lambda one: one.model_dump(mode="json") | {"test_set": _test_set(one)},
         title=f"Evaluations in {store.location}",
         cells="Calls",
+        figure="score",
         first="No evaluations yet. Try: greenroom eval WORKFLOW TESTSET -e exact_match",
         json=json,
     )

@@ -86,6 +86,10 @@ class Format(StrEnum):
     tau_bench = "tau-bench"
 
 
+RECORDS = (Format.csv, Format.parquet, Format.jsonl, Format.tau_bench)
+"""These hold the records, and nothing that has to be measured."""
+
+
 def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None:
     """Add `report`, `check`, `export` and `delete`: the same for runs and for evaluations."""
 
@@ -108,9 +112,13 @@ def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None
             ),
         ] = None,
     ) -> None:
+        from greenroom.reports.forms import form_of
+
         outcome = checked(ReportOptions, fields)
+        if format is None and outcome.output is not None:
+            format = Format(form_of(outcome.output.suffix))  # noqa: A001
         store, _, job = find(name)
-        found = reported(store, job, outcome)
+        found = reported(store, job, outcome, format)
         write(found, outcome.output, format)
         finish(found)
 
@@ -149,14 +157,24 @@ def deliver(
     finish(report)
 
 
-def reported(store: Store, job: RunRecord | EvaluationRecord, outcome: ReportOptions) -> Report:
+def reported(
+    store: Store,
+    job: RunRecord | EvaluationRecord,
+    outcome: ReportOptions,
+    form: Format | None = None,
+) -> Report:
     """The report, with JUnit XML written beside it if that is wanted."""
-    from greenroom.reports.build import build_report
-    from greenroom.reports.forms import render
+    from greenroom.reports.build import build_report, records_report
+    from greenroom.reports.forms import pieces
+    from greenroom.store import RunRecord
 
+    gates = job.config.get("gates") if outcome.gates is None else outcome.gates
+    wanted = gates or outcome.by or outcome.junit
+    if form in RECORDS and isinstance(job, RunRecord) and not wanted:
+        return records_report(store, job)
     report = build_report(store, job, gates=outcome.gates, strict=outcome.strict, by=outcome.by)
     if outcome.junit is not None:
-        write_whole(outcome.junit, render(report, "junit"))
+        write_whole(outcome.junit, pieces(report, "junit"))
     return report
 
 
@@ -176,21 +194,27 @@ def write(
     report: Report, output: Path | None, form: Format | None = None, *, told_on_stderr: bool = False
 ) -> None:
     """Write a report to a file, or print it."""
-    from greenroom.reports.forms import form_of, render
+    from greenroom.reports.forms import form_of, pieces
 
     by_ending = Format.json if output is None or form else form_of(output.suffix)
     name = str(form or by_ending)
-    content = render(report, name)
     if output is not None:
-        write_whole(output, content)
+        write_whole(output, pieces(report, name))
         echo(f"Wrote {output}", err=told_on_stderr)
-    elif isinstance(content, bytes):
+        return
+    if name == Format.parquet:
         raise InputError(f"A {name} file cannot be printed: name one with -o FILE.")
-    else:
+    last = ""
+    for piece in pieces(report, name):
         # Half a surrogate pair is no character: no stream takes it.
-        text = content.encode("utf-8", "replace").decode().rstrip("\n")
-        # A file gets what there is; a terminal would obey it.
-        sys.stdout.write((printable(text) if sys.stdout.isatty() else text) + "\n")
+        _print_piece(last)
+        last = str(piece).encode("utf-8", "replace").decode()
+    _print_piece(last.rstrip("\n") + "\n")
+
+
+def _print_piece(text: str) -> None:
+    # A file gets what there is; a terminal would obey it.
+    sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
 
 
 def finish(report: Report) -> None:
@@ -206,13 +230,20 @@ def list_jobs(
     *,
     title: str,
     cells: str,
+    figure: str,
     first: str,
     json: bool,
 ) -> None:
-    """List runs or evaluations; texts are never read as markup. `first` says how to get one."""
-    rows = [(job, len(jobs.finished(job.id))) for job in jobs.all()]
+    """List runs or evaluations; texts are never read as markup. `first` says how to get one.
+
+    `figure` is the name of the mean that each is listed with.
+    """
+    rows = jobs.standings()
     if json:
-        print_json([facts(job) | {"finished": n, "planned": job.planned} for job, n in rows])
+        counted = (
+            {"finished": one.finished, "planned": one.job.planned, figure: one.mean} for one in rows
+        )
+        print_json([facts(one.job) | more for one, more in zip(rows, counted, strict=True)])
         return
     if not rows:
         console().print(first)
@@ -221,17 +252,18 @@ def list_jobs(
 
     texts = [
         [
-            job.name,
-            *(column(job) for column in columns.values()),
-            f"{finished}/{job.planned}",
-            job.status,
-            f"{job.created_at.astimezone():%Y-%m-%d %H:%M}",
+            one.job.name,
+            *(column(one.job) for column in columns.values()),
+            f"{one.finished}/{one.job.planned}",
+            "" if one.mean is None else f"{one.mean:.3f}",
+            one.job.status,
+            f"{one.job.created_at.astimezone():%Y-%m-%d %H:%M}",
         ]
-        for job, finished in rows
+        for one in rows
     ]
-    headings = ("Name", *columns, cells, "Status", "Created")
+    headings = ("Name", *columns, cells, figure, "Status", "Created")
     lines = [[one_line(text) for text in row] for row in texts]
-    print_table(one_line(title), headings, lines, right=(cells,))
+    print_table(one_line(title), headings, lines, right=(cells, figure))
 
 
 def find_jobs(

@@ -71,6 +71,7 @@ def list_runs(json: Json = False) -> None:
         lambda run: run.model_dump(mode="json", exclude={"policy", "task_indices"}),
         title=f"Runs in {store.location}",
         cells="Episodes",
+        figure="pass^1",
         first="No runs yet. Try: greenroom run --agent-strategy synthetic --num-trials 4",
         json=json,
     )

@@ -19,12 +19,12 @@ def show(json: Json = False) -> None:
     from greenroom.store import open_store, schema_version
 
     store = open_store()
-    runs = store.runs.all()
+    runs = store.runs.standings()
     facts = {
         "location": store.location,
         "schema": schema_version(store.engine),
         "runs": len(runs),
-        "episodes": sum(len(store.runs.finished(run.id)) for run in runs),
+        "episodes": sum(run.finished for run in runs),
     }
     if json:
         print_json(facts)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypedDict, Unpack, overload
 
 from greenroom.analysis.errors import break_down
 from greenroom.analysis.evaluations import measure_results
 from greenroom.analysis.gates import check_gates, parse_gates
-from greenroom.analysis.metrics import identical_tasks, measure_run
+from greenroom.analysis.metrics import RepeatTally, measure_run
 from greenroom.analysis.slices import slice_run
 from greenroom.analysis.tally import usage_by_purse
+from greenroom.analysis.tools import ToolTally
 from greenroom.errors import UnknownName
 from greenroom.reports.build_evaluation import evaluation_report
 from greenroom.reports.build_run import run_report
@@ -22,9 +24,13 @@ from greenroom.reports.report import (
     EvaluationReport,
     RunData,
     RunReport,
+    StoredEpisodes,
 )
 from greenroom.store import EpisodeRecord, EvaluationRecord, RunRecord, Store
-from greenroom.store.records import total_cost
+from greenroom.store.records import EpisodeSummary, total_cost
+
+MOST_FAILURES = 1_000
+"""So many failures are explained in a report; all are counted."""
 
 
 class Wanted(TypedDict, total=False):
@@ -62,27 +68,51 @@ def build_report(
     return report.model_copy(update={"gates": results}) if results else report
 
 
+def records_report(store: Store, run: RunRecord) -> RunReport:
+    """Only the records of a run, for forms that hold nothing else: nothing is measured."""
+    episodes = StoredEpisodes(lambda: store.runs.results(run.id))
+    return RunReport.model_construct(run=run, name=run.name, episodes=episodes, gates=[])
+
+
 def _run_data(store: Store, run: RunRecord, by: Sequence[str]) -> RunData:
-    episodes = list(store.runs.results(run.id))
+    counted: list[EpisodeSummary] = []
+    tools, repeats, crashes = ToolTally(), RepeatTally(), Counter[str]()
+    facts: dict[tuple[str, str], None] = {}
+    tallies: dict[str, dict[str, float | None]] = {}
+
+    def counting() -> Iterator[EpisodeRecord]:
+        # One pass over the records: what is kept of each is small.
+        for episode in store.runs.results(run.id):
+            counted.append(EpisodeSummary.of(episode))
+            tools.add(episode)
+            repeats.add(episode)
+            crashes.update([episode.error or "unknown"] if episode.outcome == "crashed" else [])
+            facts.update(dict.fromkeys(episode.facts.items()))
+            _add_tallies(tallies, episode)
+            yield episode
+
+    errors = break_down(counting(), MOST_FAILURES)
+    episodes = StoredEpisodes(lambda: store.runs.results(run.id), counted, tools.figures())
     attempts = store.runs.attempts(run.id)
     wasted = usage_by_purse(attempt.usage for attempt in attempts)
     return RunData(
         run=run,
         metrics=measure_run(
-            episodes,
+            counted,
             task_indices=run.task_indices,
             num_trials=run.num_trials,
             over=run.status != "running",
         ),
-        errors=break_down(episodes),
+        errors=errors,
         published=published_rows(run),
         episodes=episodes,
-        identical_tasks=identical_tasks(episodes),
+        identical_tasks=repeats.identical_tasks,
+        crashes=crashes,
         attempts=len(attempts),
         attempts_cost=total_cost(wasted.values()),
         attempts_usage=wasted,
-        agent_facts=_facts(episodes),
-        agent_tallies=_tallies(episodes),
+        agent_facts=_by_label(facts),
+        agent_tallies={title: sums for title, sums in tallies.items() if sums},
         slices={one: slice_run(episodes, one) for one in by},
     )
 
@@ -122,20 +152,17 @@ def evaluated_rows(store: Store, evaluation: EvaluationRecord) -> Iterator[Evalu
         yield EvaluatedRow.of(result, row)
 
 
-def _facts(episodes: Iterable[EpisodeRecord]) -> dict[str, list[str]]:
+def _by_label(facts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for label, value in dict.fromkeys(fact for one in episodes for fact in one.facts.items()):
+    for label, value in facts:
         found.setdefault(label, []).append(value)
     return found
 
 
-def _tallies(episodes: Iterable[EpisodeRecord]) -> dict[str, dict[str, float | None]]:
-    found: dict[str, dict[str, float | None]] = {}
-    for episode in episodes:
-        for title, counts in episode.tallies.items():
-            sums = found.setdefault(title, {})
-            for label, count in counts.items():
-                so_far = sums.get(label, 0.0)
-                # A count that is unknown once is unknown in all.
-                sums[label] = None if count is None or so_far is None else so_far + count
-    return {title: sums for title, sums in found.items() if sums}
+def _add_tallies(found: dict[str, dict[str, float | None]], episode: EpisodeRecord) -> None:
+    for title, counts in episode.tallies.items():
+        sums = found.setdefault(title, {})
+        for label, count in counts.items():
+            so_far = sums.get(label, 0.0)
+            # A count that is unknown once is unknown in all.
+            sums[label] = None if count is None or so_far is None else so_far + count

@@ -19,7 +19,7 @@ from greenroom.reports.report import ComparisonReport
 from greenroom.reports.sections import AnySection, Cell, Row
 from greenroom.reports.texts import known, money, percent, plural
 from greenroom.store import EvaluationRecord, RunRecord, Store
-from greenroom.store.records import total_cost
+from greenroom.store.records import EpisodeSummary, total_cost
 
 _SHOWN_FLIPS = 10
 _MOST_KS = 4
@@ -83,11 +83,11 @@ def _set_of(store: Store, job: RunRecord | EvaluationRecord) -> tuple[str, str]:
 
 def _compared_run(store: Store, run: RunRecord) -> ComparedRun:
     reasons: dict[int, str] = {}
-    episodes = list(store.runs.results(run.id))
-    for episode in episodes:
-        diagnosis = diagnose(episode)
-        if diagnosis is not None:
-            reasons.setdefault(episode.task_index, diagnosis.explanation)
+    episodes: list[EpisodeSummary] = []
+    for episode in store.runs.results(run.id):
+        episodes.append(EpisodeSummary.of(episode))
+        if episode.task_index not in reasons and (diagnosis := diagnose(episode)) is not None:
+            reasons[episode.task_index] = diagnosis.explanation
     return ComparedRun(
         label=run.name,
         episodes=episodes,

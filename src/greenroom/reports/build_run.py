@@ -7,8 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from greenroom.analysis.figures import Diagnosis, ErrorBreakdown
-from greenroom.analysis.tally import usage_by_purse
-from greenroom.analysis.tools import tool_figures
+from greenroom.analysis.tally import EpisodeLike, usage_by_purse
 from greenroom.reports import run_words as words
 from greenroom.reports import sections
 from greenroom.reports import shared_sections as shared
@@ -24,7 +23,6 @@ from greenroom.reports.run_figures import (
 )
 from greenroom.reports.sections import AnySection, columns
 from greenroom.reports.texts import KINDS, date_text, kind_words, known, money
-from greenroom.store.records import EpisodeRecord
 from greenroom.util.raw_json import raw_text
 
 
@@ -71,8 +69,8 @@ def cells(data: RunData) -> Iterator[AnySection]:
     played = [trial for task in tasks for trial in task.outcomes]
     trials = range(max([data.run.num_trials - 1, *played], default=-1) + 1)
     costs = any(task.cost is not None for task in tasks)
-    solved: dict[int, list[EpisodeRecord]] = {}
-    for episode in data.episodes:
+    solved: dict[int, list[EpisodeLike]] = {}
+    for episode in data.counted:
         if episode.outcome == "success":
             solved.setdefault(episode.task_index, []).append(episode)
     yield sections.Grid(
@@ -110,7 +108,7 @@ def cells(data: RunData) -> Iterator[AnySection]:
     )
 
 
-def _successes(solved: Sequence[EpisodeRecord]) -> list[sections.Cell]:
+def _successes(solved: Sequence[EpisodeLike]) -> list[sections.Cell]:
     """The mean number of steps, and the mean turn, of solved episodes."""
     if not solved:
         return [None, None]
@@ -194,7 +192,7 @@ def slices(data: RunData) -> Iterator[AnySection]:
 def costs(data: RunData) -> Iterator[AnySection]:
     """Tokens and money by purse."""
     if bought(data):
-        spent = usage_by_purse(one.usage for one in data.episodes)
+        spent = usage_by_purse(one.usage for one in data.counted)
         untold = agent_untold(data)
         yield from shared.costs_table(spent, data.attempts_usage, data.attempts, untold=untold)
 
@@ -206,7 +204,7 @@ def latency(data: RunData) -> Iterator[AnySection]:
 
 def tools(data: RunData) -> Iterator[AnySection]:
     """How often each tool was called, and how often that went wrong."""
-    found = tool_figures(data.episodes)
+    found = data.tools
     head = ("Tool", "Calls:count", "Episodes:count:wide", "Refused:count", "Not valid:count")
     rows = ([t.name, t.calls, t.episodes, t.errors, t.invalid, t.error_rate] for t in found)
     note = "An error rate is the share of calls that were refused or not valid."

@@ -5,23 +5,35 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
+from itertools import islice
 from typing import Any, cast
 
+import orjson
 from pydantic import BaseModel
 
 from greenroom.errors import InputError
-from greenroom.reports.json_report import render_json
+from greenroom.reports.json_report import json_pieces, record_json
 from greenroom.reports.plain import plain
 from greenroom.reports.report import ComparisonReport, EvaluationReport, RunReport
 from greenroom.reports.sections import Report
-from greenroom.util.raw_json import raw_text
+from greenroom.util.raw_json import raw_text, storable
+
+_BATCH = 1_000
+"""So many records make a row group of a Parquet file."""
+
+
+def pieces(report: Report, form: str) -> Iterator[str | bytes]:
+    """A report in one of its forms, piece by piece: long records are never in memory together."""
+    return FORMS[form](report)
 
 
 def render(report: Report, form: str) -> str | bytes:
     """A report in one of its forms."""
-    return FORMS[form](report)
+    found = list(pieces(report, form))
+    texts = [piece for piece in found if isinstance(piece, str)]
+    return "".join(texts) if len(texts) == len(found) else b"".join(cast("list[bytes]", found))
 
 
 def form_of(suffix: str) -> str:
@@ -32,21 +44,19 @@ def form_of(suffix: str) -> str:
     return ENDINGS[suffix.lower()]
 
 
-def records_of(report: Report) -> list[dict[str, Any]]:
+def _records(report: Report) -> Iterable[BaseModel]:
     """The records of a report in full: episodes, or results with their rows."""
-    found: Sequence[BaseModel] = []
     if isinstance(report, RunReport):
-        found = report.episodes
-    elif isinstance(report, EvaluationReport):
-        found = report.results
-    elif isinstance(report, ComparisonReport):
-        found = report.comparisons
-    return [plain(record.model_dump(mode="json")) for record in found]
+        return report.episodes
+    if isinstance(report, EvaluationReport):
+        return report.results
+    return report.comparisons if isinstance(report, ComparisonReport) else ()
 
 
-def flat_records(report: Report) -> list[dict[str, Any]]:
+def flat_records(report: Report) -> Iterator[dict[str, Any]]:
     """The records as rows of a table: objects become dotted columns, lists become JSON texts."""
-    return [dict(_flat(record)) for record in records_of(report)]
+    for record in _records(report):
+        yield dict(_flat(record.model_dump(mode="json")))
 
 
 def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
@@ -54,71 +64,149 @@ def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, An
         if isinstance(value, dict):
             yield from _flat(cast("dict[str, Any]", value), f"{prefix}{key}.")
         else:
-            yield f"{prefix}{key}", raw_text(value) if isinstance(value, list) else value
+            yield f"{prefix}{key}", _value(value)
 
 
-def _columns(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(name for row in rows for name in row))
+def _value(value: Any) -> Any:
+    if isinstance(value, float):
+        return plain(value)
+    if not isinstance(value, list):
+        return value
+    try:
+        return raw_text(value)
+    except ValueError:  # NaN
+        return raw_text(plain(value))
 
 
-def _csv(report: Report) -> str:
-    rows = flat_records(report)
+def _columns(report: Report) -> dict[str, set[type]]:
+    """The columns of all records, and the kinds of their values."""
+    found: dict[str, set[type]] = {}
+    for row in flat_records(report):
+        for name, value in row.items():
+            kinds = found.setdefault(name, set())
+            if value is not None:
+                # A column of numbers holds 64 bits.
+                large = isinstance(value, int) and not -(2**63) <= value < 2**63
+                kinds.add(str if large else cast("type", type(value)))
+    return found
+
+
+def _csv(report: Report) -> Iterator[str]:
     out = io.StringIO()
-    writer = csv.DictWriter(out, _columns(rows), lineterminator="\n")
+    writer = csv.DictWriter(out, list(_columns(report)), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
-    # Half a surrogate pair is no character and cannot be written to a file.
-    return out.getvalue().encode("utf-8", "replace").decode()
+    for row in flat_records(report):
+        writer.writerow(row)
+        # Half a surrogate pair is no character and cannot be written to a file.
+        yield out.getvalue().encode("utf-8", "replace").decode()
+        out.seek(0)
+        out.truncate()
+    yield out.getvalue()
 
 
-def _parquet(report: Report) -> bytes:
+def _parquet(report: Report) -> Iterator[bytes]:
     try:
         arrow: Any = import_module("pyarrow")
         parquet: Any = import_module("pyarrow.parquet")
     except ImportError as error:
         raise InputError("Parquet files need pyarrow: pip install 'greenroom[parquet]'.") from error
+    types = {bool: arrow.bool_(), int: arrow.int64(), float: arrow.float64(), str: arrow.string()}
+    # A column has values of one kind: numbers, truth values, or else texts.
+    columns = {
+        name: arrow.null() if not kinds else types[_one_kind(kinds)]
+        for name, kinds in _columns(report).items()
+    }
     rows = flat_records(report)
-    out = io.BytesIO()
-    columns = {name: _values([row.get(name) for row in rows]) for name in _columns(rows)}
-    parquet.write_table(arrow.table(columns), out)
-    return out.getvalue()
+    out = _Pieces()
+    with parquet.ParquetWriter(out, arrow.schema(list(columns.items()))) as writer:
+        while batch := list(islice(rows, _BATCH)):
+            values = {
+                name: [_as_kind(row.get(name), kind == arrow.string()) for row in batch]
+                for name, kind in columns.items()
+            }
+            writer.write_table(arrow.table(values, schema=writer.schema))
+            yield out.taken()
+    yield out.taken()
 
 
-def _values(column: list[Any]) -> list[Any]:
-    """The values of a column, which must be of one kind: numbers, truth values, or else texts."""
-    kinds: set[type] = {type(value) for value in column if value is not None}
-    if len(kinds) <= 1 or kinds <= {int, float}:
-        return column
-    return [
-        value if value is None or isinstance(value, str) else raw_text(value) for value in column
-    ]
+class _Pieces(io.RawIOBase):
+    """A file whose content is taken away while it is being written."""
+
+    def __init__(self) -> None:
+        self._content = bytearray()
+        self._before = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        self._content += data
+        return len(data)
+
+    def tell(self) -> int:
+        return self._before + len(self._content)
+
+    def taken(self) -> bytes:
+        content = bytes(self._content)
+        self._before += len(content)
+        self._content.clear()
+        return content
 
 
-def _jsonl(report: Report) -> str:
-    return "".join(f"{raw_text(record)}\n" for record in records_of(report))
+def _one_kind(kinds: set[type]) -> type:
+    return kinds.copy().pop() if len(kinds) == 1 else float if kinds == {int, float} else str
 
 
-def _later(module: str, function: str) -> Callable[[Report], str]:
+def _as_kind(value: Any, text: bool) -> Any:
+    if not text or value is None:
+        return value
+    return storable(value) if isinstance(value, str) else raw_text(value)
+
+
+def _jsonl(report: Report) -> Iterator[str]:
+    return (f"{record_json(record)}\n" for record in _records(report))
+
+
+def _later(module: str, function: str) -> Callable[[Report], Iterator[str]]:
     """A form whose module, and the template engine with it, is imported at its first use."""
-    return lambda report: getattr(import_module(f"greenroom.reports.{module}"), function)(report)
+
+    def rendered(report: Report) -> Iterator[str]:
+        yield getattr(import_module(f"greenroom.reports.{module}"), function)(report)
+
+    return rendered
 
 
-def _junit(report: Report) -> str:
+def _junit(report: Report) -> Iterator[str]:
     if isinstance(report, ComparisonReport):
         raise InputError("A comparison has no test cases: JUnit XML is for runs and evaluations.")
     return _later("junit", "render_junit")(report)
 
 
-def _tau_bench(report: Report) -> str:
+def _tau_bench(report: Report) -> Iterator[str]:
     from greenroom.reports.tau_bench import tau_bench_rows
 
     if not isinstance(report, RunReport):
         raise InputError("Only runs have a result file of Tau Bench.")
-    return json.dumps(tau_bench_rows(report.run, report.episodes), indent=2)
+    before = "[\n"
+    for episode in report.episodes:
+        (row,) = tau_bench_rows(report.run, [episode])
+        yield before + "  " + _indented(row).replace("\n", "\n  ")
+        before = ",\n"
+    yield "[]" if before == "[\n" else "\n]"
 
 
-FORMS: dict[str, Callable[[Report], str | bytes]] = {
-    "json": render_json,
+def _indented(row: dict[str, Any]) -> str:
+    """A row as Tau Bench writes it: ASCII, two spaces."""
+    try:
+        text = orjson.dumps(row, option=orjson.OPT_INDENT_2).decode()
+    except TypeError:
+        text = ""
+    # What orjson does not write so is rare: large numbers and other alphabets.
+    return text if text and text.isascii() else json.dumps(row, indent=2)
+
+
+FORMS: dict[str, Callable[[Report], Iterator[str | bytes]]] = {
+    "json": json_pieces,
     "markdown": _later("markdown", "render_markdown"),
     "html": _later("html", "render_html"),
     "junit": _junit,

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Any
 from greenroom.reports import tabular, texts
 from greenroom.reports.html_charts import plot
 from greenroom.reports.html_data import conversations
+from greenroom.reports.html_limits import readable
 from greenroom.reports.plain import plain
 from greenroom.reports.report import EvaluationData, RunData
 from greenroom.reports.sections import AnySection, Chart, Evidence, Grid, Report, Table
 from greenroom.reports.templates import Names, template
+from greenroom.reports.texts import plural
 from greenroom.store.outcomes import OUTCOMES, outcome_info
 
 if TYPE_CHECKING:
@@ -69,9 +71,17 @@ def render_html(report: Report, data: RunData | EvaluationData | None = None) ->
     """
     if data is None and isinstance(report, (RunData, EvaluationData)):
         data = report
-    links, blocks = conversations(report, data)
+    shown = readable(report)
+    links, blocks = conversations(shown, data)
+    cells = len(data.episodes if isinstance(data, RunData) else data.results) if data else 0
+    if len(links) < cells:
+        note = (
+            f"This page holds {len(links):,} of {plural(cells, 'conversation')}: what failed comes "
+            "first. An export has them all."
+        )
+        shown = shown.model_copy(update={"notes": [*report.notes, note]})
     page = template("page.html.jinja", _words).render(
-        report=report, sections=list(placed(report)), links=links, blocks=blocks
+        report=shown, sections=list(placed(shown)), links=links, blocks=blocks
     )
     # Half a surrogate pair cannot be written to a file, and a page has no control characters.
     return _NO_CHARACTER.sub("\ufffd", page)

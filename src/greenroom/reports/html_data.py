@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from greenroom.messages import text_of
 from greenroom.reports.evaluation_words import input_names
+from greenroom.reports.html_limits import CONVERSATION_BYTES, MOST_CONVERSATIONS, within
 from greenroom.reports.report import EvaluatedRow, EvaluationData, RunData
 from greenroom.reports.sections import Failures, Grid, Report
 from greenroom.reports.texts import date_text, money, show
@@ -42,13 +43,17 @@ def conversations(
         return links, {}
     labels = {item.key: item.label for item in grid.items}
     reasons = _reasons(report)
-    for place, record in sorted(_cells(data), key=lambda cell: cell[0]):
-        key, trial = place
-        if key not in labels or trial >= len(grid.trials):
+    places = [(item.key, trial) for item in grid.items for trial in range(len(grid.trials))]
+    # What failed comes first, then the first trials of every task.
+    first = sorted(places, key=lambda place: (place not in reasons, place[1], place[0]))
+    wanted = dict.fromkeys(first[:MOST_CONVERSATIONS])
+    made: dict[Place, dict[str, Any]] = {}
+    for place, record in _cells(data):
+        if place not in wanted:
             continue
+        key, trial = place
         name = f"{grid.trial} {grid.trials[trial]}"
         title = f"{grid.item.capitalize()} {labels[key]}"
-        links[place] = f"#{grid.item} {labels[key]} {name}".replace(" ", "-")
         shared = {
             "trial": trial,
             "name": name,
@@ -61,15 +66,25 @@ def conversations(
             if isinstance(record, EpisodeRecord)
             else _result(record, cast("EvaluationData", data))
         )
-        cells.setdefault(key, []).append(shared | found)
+        made[place] = shared | found
+    fitting = within(
+        (made[place] for place in wanted if place in made), len(made), CONVERSATION_BYTES
+    )
+    kept = {id(cell) for cell in fitting}
+    for place, cell in sorted(made.items()):
+        if id(cell) in kept:
+            cells.setdefault(place[0], []).append(cell)
+            address = f"#{grid.item} {labels[place[0]]} {cell['name']}"
+            links[place] = address.replace(" ", "-")
     return links, {key: _block(found) for key, found in cells.items()}
 
 
-def _cells(data: Data) -> list[tuple[Place, EpisodeRecord | EvaluatedRow]]:
+def _cells(data: Data) -> Iterator[tuple[Place, EpisodeRecord | EvaluatedRow]]:
     if isinstance(data, RunData):
-        return [(episode.key, episode) for episode in data.episodes]
-    # People count rows and repeats from 1.
-    return [((result.row - 1, result.repeat - 1), result) for result in data.results]
+        yield from ((episode.key, episode) for episode in data.episodes)
+    else:
+        # People count rows and repeats from 1.
+        yield from (((result.row - 1, result.repeat - 1), result) for result in data.results)
 
 
 def _block(cells: list[dict[str, Any]]) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar, cast, overload
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
@@ -19,10 +20,38 @@ ReportT = TypeVar("ReportT", bound=Report)
 
 def render_json(report: Report) -> str:
     """The report as JSON; a figure that there is none of is null, and times are ISO 8601."""
-    value = plain(report.model_dump(mode="json"))
-    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+    return "".join(json_pieces(report))
+
+
+def json_pieces(report: Report) -> Iterator[str]:
+    """The same, piece by piece: its records come last, one at a time."""
+    name = "episodes" if isinstance(report, RunReport) else "results"
+    records: Iterable[BaseModel] | None = getattr(report, name, None)
+    value = plain(report.model_dump(mode="json", exclude=None if records is None else {name}))
+    text = _escaped(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+    if records is None:
+        yield f"{text}\n"
+        return
+    yield f'{text.removesuffix("}").rstrip()},\n  "{name}": ['
+    before = "\n"
+    for record in records:
+        yield before + "    " + record_json(record, 2).replace("\n", "\n    ")
+        before = ",\n"
+    yield "]\n}\n" if before == "\n" else "\n  ]\n}\n"
+
+
+def record_json(record: BaseModel, spaces: int | None = None) -> str:
+    """A record as JSON that any file can hold."""
+    try:
+        return record.model_dump_json(indent=spaces)
+    except ValueError:  # half a surrogate pair
+        value = plain(record.model_dump(mode="json"))
+        return _escaped(json.dumps(value, ensure_ascii=False, indent=spaces, allow_nan=False))
+
+
+def _escaped(text: str) -> str:
     # Half a surrogate pair is no character and cannot be written to a file; its escape can.
-    return HALF_CHARACTER.sub(lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
+    return HALF_CHARACTER.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 @overload

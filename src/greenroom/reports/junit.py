@@ -12,10 +12,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from greenroom.analysis.errors import diagnose
 from greenroom.reports.evaluation_words import cell_name, value_text
 from greenroom.reports.report import EvaluatedRow, EvaluationReport, RunReport
 from greenroom.reports.templates import Names, template
 from greenroom.reports.texts import kind_words
+from greenroom.store.records import CellKey, EpisodeRecord
 
 _LONGEST = 4_000
 # XML 1.0 has no characters for these.
@@ -75,22 +77,26 @@ def _possible(text: str) -> str:
 
 def _episodes(report: RunReport) -> Iterator[_Case]:
     group = f"{report.name}.{report.run.env}"
-    diagnoses = {(one.task_index, one.trial): one for one in report.errors.diagnoses}
-    played = {episode.key: episode for episode in report.episodes}
+    played = {episode.key: _episode(group, episode) for episode in report.episodes}
     planned = [
         (task, trial) for task in report.run.task_indices for trial in range(report.run.num_trials)
     ]
     for key in dict.fromkeys([*planned, *played]):
-        name = f"task {key[0]}, trial {key[1]}"
-        episode, diagnosis = played.get(key), diagnoses.get(key)
-        if episode is None:
-            yield _Case(group, name, 0.0, "skipped", "not played")
-        elif diagnosis is None:
-            yield _Case(group, name, episode.seconds)
-        else:
-            verdict: Verdict = "failure" if episode.has_result else "error"
-            details = "\n".join([kind_words(diagnosis.kind)[0], *diagnosis.differences])
-            yield _Case(group, name, episode.seconds, verdict, diagnosis.explanation, details)
+        skipped = _Case(group, _name(key), 0.0, "skipped", "not played")
+        yield played.get(key, skipped)
+
+
+def _episode(group: str, episode: EpisodeRecord) -> _Case:
+    name, diagnosis = _name(episode.key), diagnose(episode)
+    if diagnosis is None:
+        return _Case(group, name, episode.seconds)
+    verdict: Verdict = "failure" if episode.has_result else "error"
+    details = "\n".join([kind_words(diagnosis.kind)[0], *diagnosis.differences])
+    return _Case(group, name, episode.seconds, verdict, diagnosis.explanation, details)
+
+
+def _name(key: CellKey) -> str:
+    return f"task {key[0]}, trial {key[1]}"
 
 
 def _results(report: EvaluationReport) -> Iterator[_Case]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, overload
 
-from pydantic import Field, computed_field
+from pydantic import Field, WrapSerializer, WrapValidator, computed_field
 
 from greenroom.analysis import figures
 from greenroom.analysis.evaluations import EvaluationFigures
 from greenroom.analysis.figures import Immutable
 from greenroom.analysis.slices import Slice
+from greenroom.analysis.tools import ToolFigures, tool_figures
 from greenroom.reports.sections import Report
 from greenroom.store import EvaluationRecord, ResultRecord
-from greenroom.store.records import EpisodeRecord, RunRecord, Usage
+from greenroom.store.records import EpisodeRecord, EpisodeSummary, RunRecord, Usage
 
 
 class PublishedRow(Immutable, frozen=True):
@@ -25,6 +26,48 @@ class PublishedRow(Immutable, frozen=True):
     differs: list[str]
 
 
+class StoredEpisodes(Sequence[EpisodeRecord]):
+    """The episodes of a run: read from the store, record by record, whenever they are needed."""
+
+    def __init__(
+        self,
+        read: Callable[[], Iterator[EpisodeRecord]],
+        counted: Sequence[EpisodeSummary] = (),
+        tools: Sequence[ToolFigures] = (),
+    ) -> None:
+        self._read = read
+        self.counted = counted
+        """What is counted of each: small enough to be kept."""
+        self.tools = tools
+
+    def __iter__(self) -> Iterator[EpisodeRecord]:
+        return self._read()
+
+    def __len__(self) -> int:
+        return len(self.counted)
+
+    @overload
+    def __getitem__(self, index: int) -> EpisodeRecord: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[EpisodeRecord]: ...
+    def __getitem__(self, index: int | slice) -> EpisodeRecord | Sequence[EpisodeRecord]:
+        places = range(len(self))[index]
+        wanted = {places} if isinstance(places, int) else set(places)
+        found = {place: one for place, one in enumerate(self) if place in wanted}
+        return found[places] if isinstance(places, int) else [found[place] for place in places]
+
+
+def _as_given(value: Any, check: Callable[[Any], Any]) -> Any:
+    return value if isinstance(value, StoredEpisodes) else check(value)
+
+
+Episodes = Annotated[
+    Sequence[EpisodeRecord],
+    WrapValidator(_as_given),
+    WrapSerializer(lambda value, dump: dump(list(value))),
+]
+
+
 class RunData(Immutable, frozen=True):
     """Everything that is known of a run: what its sections are built from."""
 
@@ -32,9 +75,11 @@ class RunData(Immutable, frozen=True):
     metrics: figures.RunMetrics
     errors: figures.ErrorBreakdown
     published: list[PublishedRow]
-    episodes: list[EpisodeRecord]
+    episodes: Episodes
     identical_tasks: int = 0
     """Tasks whose trials are all the same, step by step."""
+    crashes: dict[str, int] = Field(default_factory=dict[str, int])
+    """What the agent's own code raised, with how often."""
     attempts: int = 0
     """Attempts that came to nothing: broken or interrupted, and played again."""
     attempts_cost: float | None = None
@@ -49,6 +94,18 @@ class RunData(Immutable, frozen=True):
     """What the agent counted beyond the usual, over all episodes; None where it is not known."""
     slices: dict[str, list[Slice]] = Field(default_factory=dict[str, list[Slice]])
     """By what they were asked for."""
+
+    @property
+    def counted(self) -> Sequence[EpisodeRecord | EpisodeSummary]:
+        """What is counted of each episode."""
+        kept = self.episodes
+        return kept.counted if isinstance(kept, StoredEpisodes) else kept
+
+    @property
+    def tools(self) -> Sequence[ToolFigures]:
+        """How each tool was used."""
+        kept = self.episodes
+        return kept.tools if isinstance(kept, StoredEpisodes) else tool_figures(kept)
 
 
 class RunReport(Report, RunData, frozen=True):

@@ -81,8 +81,8 @@ def _other_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[F
 
 def _money_figures(data: RunData) -> Iterator[Figure]:
     metrics = data.metrics
-    usages = [*(one.usage for one in data.episodes), data.attempts_usage]
-    used = Usage.total(usage_by_purse(one.usage for one in data.episodes).values())
+    usages = [*(one.usage for one in data.counted), data.attempts_usage]
+    used = Usage.total(usage_by_purse(one.usage for one in data.counted).values())
     if bought(data):
         average = metrics.average_cost
         each = "" if average is None else f"{money(average)} per episode"
@@ -128,7 +128,7 @@ def bought(data: RunData) -> bool:
     """Whether anything was bought: tokens were used, or money was counted."""
     return any(
         usage.calls or usage.prompt_tokens or usage.completion_tokens or usage.cost is not None
-        for purses in [*(episode.usage for episode in data.episodes), data.attempts_usage]
+        for purses in [*(episode.usage for episode in data.counted), data.attempts_usage]
         for usage in purses.values()
     )
 

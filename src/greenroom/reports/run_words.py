@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import Final
 
 from greenroom.analysis.figures import RunMetrics
@@ -77,12 +76,11 @@ def notes(report: RunData) -> list[str]:
             "failures makes a difference, it is shown."
         )
     if crashed := metrics.outcomes.get("crashed", 0):
-        raised = Counter(one.error for one in report.episodes if one.outcome == "crashed")
-        text, count = raised.most_common(1)[0]
+        text, count = max(report.crashes.items(), key=lambda one: one[1], default=("", crashed))
         most = f", {count:,} of them by" if count < crashed else " by"
         said.append(
             f"{plural(crashed, 'episode')} of {metrics.with_result:,} crashed in the agent's own "
-            f"code{most} {one_line(text or 'an unknown error', _LONGEST)}. Crashes count as "
+            f"code{most} {one_line(text or 'an error', _LONGEST)}. Crashes count as "
             "failures."
         )
     if written := report.errors.by_kind.get("call_as_text"):

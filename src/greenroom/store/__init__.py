@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from greenroom.store.columns import ColumnKind, ColumnRecord, chat_of, decoded, kind_of
-from greenroom.store.database import StoreError, database_url, open_engine
+from greenroom.store.database import StoreError, StoreOutage, database_url, open_engine
 from greenroom.store.evaluation_records import (
     EvaluationRecord,
     ResultRecord,
@@ -12,7 +12,7 @@ from greenroom.store.evaluation_records import (
     ScoreSummary,
     TestSetVersion,
 )
-from greenroom.store.jobs import Attempt, JobKind, Jobs
+from greenroom.store.jobs import Attempt, JobKind, Jobs, Standing
 from greenroom.store.judging_records import (
     FaultAuthor,
     FaultKind,
@@ -22,6 +22,7 @@ from greenroom.store.judging_records import (
 from greenroom.store.kinds import Evaluations, Judgings, Runs
 from greenroom.store.leases import LeaseOwner, this_process
 from greenroom.store.migrations import backup, schema_version
+from greenroom.store.outages import Patience
 from greenroom.store.outcomes import NO_RESULT, OUTCOMES, Outcome, outcome_info, outcome_of
 from greenroom.store.records import (
     ActionRecord,
@@ -67,6 +68,7 @@ __all__ = [
     "Judgings",
     "LeaseOwner",
     "Outcome",
+    "Patience",
     "ResultRecord",
     "ResultSummary",
     "RewardRecord",
@@ -75,9 +77,11 @@ __all__ = [
     "Runs",
     "ScoreRecord",
     "ScoreSummary",
+    "Standing",
     "StepRecord",
     "Store",
     "StoreError",
+    "StoreOutage",
     "TaskRecord",
     "TestSetVersion",
     "TestSets",

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from platformdirs import user_data_path
 from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    InterfaceError,
+    OperationalError,
+    SQLAlchemyError,
+)
 
 from greenroom.errors import InputError, redacted
 from greenroom.util.sqlite_files import use_wal
@@ -22,6 +29,10 @@ BUSY_SECONDS = 30
 
 class StoreError(InputError):
     """The database cannot be used; the text says why, and never holds a password."""
+
+
+class StoreOutage(StoreError):
+    """The database cannot be reached or is locked for now: the same call may work later."""
 
 
 def database_url() -> URL:
@@ -92,24 +103,49 @@ def insert_or_replace(engine: Engine, table: Table, *, key: list[str], where: An
 
 
 def _open_sqlite(url: URL) -> Engine:
+    limits: dict[str, Any] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
     if url.database and not url.database.startswith((":memory:", "file:")):
-        folder = Path(url.database).parent
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StoreError(f"{folder} cannot be created: {error.strerror}.") from error
+        path = Path(url.database)
+        create_private(path)
+        if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+            address = _read_only(path)
+            return create_engine(url, creator=lambda: sqlite3.connect(address, uri=True, **limits))
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
 
     def prepare(connection: Any, _: object) -> None:
-        # WAL lets readers and a writer work side by side; FULL makes every commit durable.
-        use_wal(connection, BUSY_SECONDS)
         cursor = connection.cursor()
+        tables = {name for (name,) in cursor.execute(_TABLES)}
+        # WAL lets readers and a writer work side by side; FULL makes every commit durable. The
+        # file of another program is left as it is.
+        if not tables or "meta" in tables:
+            use_wal(connection, BUSY_SECONDS)
         for setting in ("synchronous=FULL", "foreign_keys=ON"):
             cursor.execute(f"PRAGMA {setting}")
         cursor.close()
 
     event.listen(engine, "connect", prepare)
     return engine
+
+
+_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table'"
+
+
+def create_private(path: Path) -> None:
+    """Create a file that only its owner can read, if there is none; likewise its directory."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"{path.parent} cannot be created: {error.strerror}.") from error
+    # What cannot be created is explained when it is opened.
+    with suppress(OSError):
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def _read_only(path: Path) -> str:
+    # A file without changes of its own beside it can be read where nothing can be created.
+    wal = Path(f"{path}-wal")
+    pending = wal.exists() and wal.stat().st_size > 0
+    return f"{path.absolute().as_uri()}?mode=ro{'' if pending else '&immutable=1'}"
 
 
 _SQLITE_PROBLEMS = {
@@ -126,9 +162,17 @@ def _explained(url: URL, error: SQLAlchemyError) -> StoreError:
     cause = error.orig if isinstance(error, DBAPIError) else error
     text = " ".join(str(cause).split())
     where = f"The database {describe(url)} cannot be used: "
+    kind = StoreOutage if _is_outage(url, error, text) else StoreError
     for sign, explanation in _SQLITE_PROBLEMS.items():
         if sign in text:
-            return StoreError(f"{where}{explanation}.")
+            return kind(f"{where}{explanation}.")
     if url.password:
         text = text.replace(str(url.password), "***")
-    return StoreError(f"{where}{redacted(text)[:300]}")
+    return kind(f"{where}{redacted(text)[:300].rstrip('.')}.")
+
+
+def _is_outage(url: URL, error: SQLAlchemyError, text: str) -> bool:
+    if url.get_backend_name() == "sqlite":
+        return "database is locked" in text
+    lost = isinstance(error, DBAPIError) and error.connection_invalidated
+    return lost or isinstance(error, (OperationalError, InterfaceError))

@@ -6,14 +6,17 @@ changes. Only a cell without a result, which ended in an infrastructure error, i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Engine, Select, bindparam, delete, func, insert, select, update
+from pydantic import ValidationError
+from sqlalchemy import Engine, Select, bindparam, case, delete, func, insert, select, update
+from sqlalchemy.exc import DataError, IntegrityError
 
 from greenroom.errors import InputError, UnknownName
-from greenroom.store.database import insert_into, insert_or_replace, transaction
+from greenroom.store.database import StoreError, insert_into, insert_or_replace, transaction
 from greenroom.store.leases import LeaseOwner, Leases, is_held
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.records import CellKey, CellRecord, JobRecord, JobStatus, Usage
@@ -21,6 +24,9 @@ from greenroom.store.schema import failed_attempts, jobs, results
 from greenroom.util.raw_json import raw_value, record_text, storable
 
 _SUMMARY = ("item", "trial", "outcome", "score", "seconds", "cost", "usage", "error", "summary")
+_BAD_VALUES = (DataError, IntegrityError)
+_MOST_ATTEMPTS = 2**31 - 1
+_LONGEST_REASON = 300
 _TO_ATTEMPTS = ("job_id", "item", "trial", "started_at", "seconds", "error", "usage")
 
 
@@ -45,6 +51,8 @@ class JobKind(Generic[JobT, CellT, SummaryT]):
     read_summary: Callable[[Any], SummaryT]
     body: frozenset[str] = frozenset()
     """The fields of a result that are large: they are kept apart and read only with the record."""
+    solved_at: float | None = None
+    """A score from here on is a success, and successes are counted; None for scores as they are."""
     resume: str = ""
     """The command that goes on with a job."""
 
@@ -58,6 +66,17 @@ class Attempt:
     seconds: float
     error: str
     usage: dict[str, Usage]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing(Generic[JobT]):
+    """A job with how it stands."""
+
+    job: JobT
+    finished: int
+    """How many cells have a result."""
+    mean: float | None
+    """The mean over tasks or rows: pass^1 of a run, the mean score of an evaluation."""
 
 
 class Jobs(Generic[JobT, CellT, SummaryT]):
@@ -98,6 +117,7 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             "record": record_text(job),
             **self.kind.columns(job),
         }
+        row = {k: storable(v) if isinstance(v, str) else v for k, v in row.items()}
         statement = insert_into(self._engine, jobs).values(row).on_conflict_do_nothing()
         with transaction(self._engine) as connection:
             return connection.execute(statement.returning(jobs.c.id)).first() is not None
@@ -113,9 +133,10 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
 
     def find(self, name_or_id: str) -> JobT:
         """A job, by its name or id."""
+        wanted = storable(name_or_id)
         with transaction(self._engine) as connection:
             row = connection.execute(
-                self._rows().where((jobs.c.name == name_or_id) | (jobs.c.id == name_or_id))
+                self._rows().where((jobs.c.name == wanted) | (jobs.c.id == wanted))
             ).first()
         if row is None:
             raise UnknownName(self.kind.name, name_or_id, self._names())
@@ -128,6 +149,36 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             statement = statement.where(jobs.c.parent_id == parent)
         with transaction(self._engine) as connection:
             return [self._record(row) for row in connection.execute(statement)]
+
+    def standings(self) -> list[Standing[JobT]]:
+        """All jobs, the newest first, with how each stands: counted by the database at once."""
+        value = results.c.score
+        if self.kind.solved_at is not None:
+            value = case((results.c.score >= self.kind.solved_at, 1.0), else_=0.0)
+        each = (
+            select(results.c.job_id, func.avg(value).label("mean"), func.count().label("n"))
+            .where(results.c.outcome != NO_RESULT)
+            .group_by(results.c.job_id, results.c.item)
+            .subquery()
+        )
+        whole = (
+            select(
+                each.c.job_id, func.avg(each.c.mean).label("mean"), func.sum(each.c.n).label("n")
+            )
+            .group_by(each.c.job_id)
+            .subquery()
+        )
+        statement = (
+            select(jobs, whole.c.mean, func.coalesce(whole.c.n, 0).label("with_result"))
+            .select_from(jobs.outerjoin(whole, whole.c.job_id == jobs.c.id))
+            .where(jobs.c.kind == self.kind.name)
+            .order_by(jobs.c.created_at.desc())
+        )
+        with transaction(self._engine) as connection:
+            return [
+                Standing(self._record(row), int(row.with_result), row.mean)
+                for row in connection.execute(statement)
+            ]
 
     def free_name(self, stem: str) -> str:
         """The first of stem-1, stem-2, ... that no job of this kind has."""
@@ -153,13 +204,28 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         A result that is there already stays. A cell without a result is replaced, and what it used
         is kept among the attempts.
         """
+        try:
+            return self._add([self._row(job_id, record) for record in records])
+        except (StoreError, ValueError, OverflowError) as error:
+            if isinstance(error, StoreError) and not isinstance(error.__cause__, _BAD_VALUES):
+                raise
+        # One of them cannot be written: it does not keep the others out.
+        return [self._add_alone(job_id, record) for record in records]
+
+    def _add(self, rows: Sequence[dict[str, Any]]) -> list[bool]:
         with transaction(self._engine) as connection:
             kept: list[bool] = []
-            for record in records:
-                row = self._row(job_id, record)
+            for row in rows:
                 connection.execute(self._set_aside, row)
                 kept.append(connection.execute(self._put, row).first() is not None)
         return kept
+
+    def _add_alone(self, job_id: str, record: CellT) -> bool:
+        try:
+            return self._add([self._row(job_id, record)])[0]
+        except (StoreError, ValueError, OverflowError) as error:
+            reason = f"the result could not be stored: {storable(str(error))[:_LONGEST_REASON]}"
+            return self._add([self._row(job_id, _without_content(record, reason))])[0]
 
     def finished(self, job_id: str) -> set[CellKey]:
         """The cells of a job that have a result."""
@@ -209,7 +275,7 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             "item": attempt.key[0],
             "trial": attempt.key[1],
             "started_at": attempt.started_at,
-            "seconds": attempt.seconds,
+            "seconds": _finite(attempt.seconds) or 0.0,
             "error": storable(attempt.error),
             "usage": usage_text(attempt.usage),
         }
@@ -295,11 +361,11 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             "item": item,
             "trial": trial,
             "outcome": record.outcome,
-            "score": self.kind.score(record),
+            "score": _finite(self.kind.score(record)),
             "started_at": record.started_at.isoformat(),
-            "seconds": record.seconds,
-            "attempts": record.attempts,
-            "cost": record.cost,
+            "seconds": _finite(record.seconds) or 0.0,
+            "attempts": min(record.attempts, _MOST_ATTEMPTS),
+            "cost": _finite(record.cost),
             "usage": usage_text(record.usage),
             "error": None if record.error is None else storable(record.error),
             "summary": record_text(self.kind.summary(record)),
@@ -308,10 +374,31 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         }
 
     def _cell(self, row: Any) -> CellT:
-        fields: dict[str, Any] = raw_value(row.record)
-        if row.body is not None:
-            fields |= raw_value(row.body)
-        return self.kind.cell.model_validate(fields)
+        record, body = row.record, row.body
+        try:
+            # One step from text to record is several times quicker than two.
+            text = record if body is None else f"{record[:-1]},{body[1:]}"
+            return self.kind.cell.model_validate_json(text)
+        except ValidationError:
+            # Half of a surrogate pair, which only raw_value reads.
+            rest: dict[str, Any] = {} if body is None else raw_value(body)
+            return self.kind.cell.model_validate(raw_value(record) | rest)
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None
+
+
+def _without_content(record: CellT, reason: str) -> CellT:
+    """A cell without a result that says why, and still knows what it used."""
+    fields = type(record).model_fields
+    empty = {
+        name: field.get_default(call_default_factory=True)
+        for name, field in fields.items()
+        if not field.is_required() and name != "usage"
+    }
+    scored = {"reward": None} if "reward" in fields else {}
+    return record.model_copy(update={**empty, **scored, "outcome": NO_RESULT, "error": reason})
 
 
 def usage_text(usage: dict[str, Usage]) -> str:

@@ -11,7 +11,13 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, insert, inspect, select, update
 
-from greenroom.store.database import StoreError, describe, transaction
+from greenroom.store.database import (
+    URL_VARIABLE,
+    StoreError,
+    create_private,
+    describe,
+    transaction,
+)
 from greenroom.store.migration_3 import unite_jobs
 from greenroom.store.schema import SCHEMA_VERSION, meta, metadata
 
@@ -55,6 +61,7 @@ def prepare_database(
         # Another process may have migrated it in the meantime.
         found = _found_version(connection)
         if found is None:
+            _refuse_foreign(engine, connection)
             metadata.create_all(connection)
             connection.execute(insert(meta).values(key=_KEY, value=str(version)))
             return
@@ -82,8 +89,11 @@ def backup(engine: Engine, target: Path) -> None:
         raise StoreError("Only SQLite files are backed up here; for PostgreSQL, use pg_dump.")
     if target.exists():
         raise StoreError(f"{target} exists already: name another file for the backup.")
+    if not target.parent.is_dir():
+        raise StoreError(f"There is no directory {target.parent}: create it, or name another.")
     whole = False
     try:
+        create_private(target)
         with (
             closing(sqlite3.connect(str(engine.url.database))) as source,
             closing(sqlite3.connect(target)) as copy,
@@ -109,6 +119,18 @@ def _found_version(connection: Connection) -> int | None:
         return None
     row = connection.execute(select(meta.c.value).where(meta.c.key == _KEY)).one_or_none()
     return int(row.value) if row is not None else None
+
+
+def _refuse_foreign(engine: Engine, connection: Connection) -> None:
+    """Leave the database of another program as it is."""
+    tables = inspect(connection).get_table_names()
+    # A PostgreSQL database may be shared, as long as no table has one of our names.
+    taken = tables if engine.dialect.name == "sqlite" else sorted({*tables} & {*metadata.tables})
+    if taken:
+        raise StoreError(
+            f"The database {describe(engine.url)} belongs to another program: it has a table "
+            f"'{taken[0]}'. Name another in {URL_VARIABLE}."
+        )
 
 
 def _lock(connection: Connection) -> None:

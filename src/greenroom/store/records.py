@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from math import inf
+from sys import intern
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from greenroom.store.outcomes import NO_RESULT, Outcome
 
@@ -15,6 +18,12 @@ JobStatus = Literal["running", "interrupted", "complete"]
 
 CellKey = tuple[int, int]
 """A cell of a job: the index of its task or row, and its trial."""
+
+
+Seconds = Annotated[
+    float, BeforeValidator(lambda v: 0.0 if v is None or v != v or v in (inf, -inf) else v)
+]
+"""A time span. A number that no database holds (NaN, infinity) is 0."""
 
 
 class Record(BaseModel):
@@ -155,10 +164,10 @@ class CellRecord(Record):
     attempts: int = 1
     """How many attempts it took, this one included."""
     started_at: datetime
-    seconds: float = 0.0
+    seconds: Seconds = 0.0
     usage: dict[str, Usage] = Field(default_factory=dict[str, Usage])
     """By purse: agent, user, judge."""
-    model_seconds: dict[str, list[float]] = Field(default_factory=dict[str, list[float]])
+    model_seconds: dict[str, list[Seconds]] = Field(default_factory=dict[str, list[float]])
     """How long each model call took, by purse."""
 
     @property
@@ -192,7 +201,7 @@ class EpisodeRecord(CellRecord):
     details: RewardRecord | None = None
     """None where the episode did not come to its end."""
     seed: int = 0
-    turn_seconds: list[float] = Field(default_factory=list[float])
+    turn_seconds: list[Seconds] = Field(default_factory=list[float])
     """How long the agent took for each turn."""
     facts: dict[str, str] = Field(default_factory=dict[str, str])
     """What the agent said of itself, such as a version."""
@@ -237,11 +246,28 @@ class EpisodeSummary:
     seconds: float
     cost: float | None
     usage: dict[str, Usage]
+    instruction: str = ""
+    turn_seconds: Sequence[float] = ()
+    model_seconds: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
 
     @property
     def solved(self) -> bool:
         """Whether the agent did what the task asks for."""
         return self.outcome == "success"
+
+    @classmethod
+    def of(cls, episode: EpisodeRecord) -> EpisodeSummary:
+        """What is counted of an episode, with all that its record knows."""
+        copied = ("task_index", "trial", "outcome", "reward", "step_count", "turns", "seconds")
+        return cls(
+            **{name: getattr(episode, name) for name in copied},
+            cost=episode.cost,
+            usage=episode.usage,
+            # All episodes of a task share one text.
+            instruction=intern(episode.task.instruction),
+            turn_seconds=array("d", episode.turn_seconds),
+            model_seconds={k: array("d", v) for k, v in episode.model_seconds.items()},
+        )
 
 
 class RunRecord(JobRecord):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast
 
 import anyio
@@ -23,6 +23,8 @@ from greenroom.store import (
     JobRecord,
     Jobs,
     LeaseOwner,
+    Patience,
+    StoreOutage,
     Usage,
     this_process,
 )
@@ -87,10 +89,16 @@ class _Work(Generic[JobT, ItemT, RecordT]):
     )
     """The store's own threads: functions that block all others do not block commits."""
 
+    @cached_property
+    def patience(self) -> Patience:
+        """How long the store's calls wait while the database is away."""
+        resume = self.jobs.kind.resume
+        return Patience(f"{resume} {self.job.name}" if resume else "")
+
     async def in_store(self, function: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
-        """Call the store in a thread."""
+        """Call the store in a thread; wait if it is away."""
         call = partial(function, *arguments, **named)
-        return await anyio.to_thread.run_sync(call, limiter=self.threads)
+        return await anyio.to_thread.run_sync(self.patience.call, call, limiter=self.threads)
 
 
 async def run_job(
@@ -127,7 +135,9 @@ async def run_job(
         raise told from None
     finally:
         with anyio.CancelScope(shield=True):
-            await work.in_store(jobs.release, job.id, owner)
+            # A lease that cannot be given back expires by itself.
+            with suppress(StoreOutage):
+                await anyio.to_thread.run_sync(jobs.release, job.id, owner, limiter=work.threads)
 
 
 async def _run_cells(
@@ -135,7 +145,10 @@ async def _run_cells(
 ) -> None:
     workers = max(1, min(plan.max_concurrency, work.job.planned))
     _make_room_for_threads(workers)
-    commit = partial(work.jobs.add, work.job.id)
+
+    def commit(records: list[RecordT]) -> None:
+        work.patience.call(partial(work.jobs.add, work.job.id, records))
+
     writer = GroupWriter[RecordT](commit, workers, work.threads)
     pending = plan.cells(finished)
     taking = anyio.Lock()

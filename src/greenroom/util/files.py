@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterable
 from pathlib import Path
+from typing import BinaryIO
 from uuid import uuid4
 
 from greenroom.errors import DataError
@@ -59,25 +60,24 @@ def check_directory(path: Path) -> None:
         raise DataError(f"There is no directory {path.parent}: create it, or name another.")
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file. Until all of it is on the disk, whatever was there before stays as it is.
+def write_whole(path: Path, content: str | bytes | Iterable[str | bytes]) -> None:
+    """Write a file, all at once or piece by piece.
 
-    A link stays: its target is written. A device or a FIFO is written through. The directory must
-    exist.
+    Until all of it is on the disk, whatever was there before stays as it is. A link stays: its
+    target is written. A device or a FIFO is written through. The directory must exist.
     """
-    # Half of a surrogate pair is no character: no file takes it.
-    data = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    pieces = [content] if isinstance(content, (str, bytes)) else content
     draft = None
     try:
         place = path.resolve()
         if place.exists() and not place.is_file():
             with place.open("wb") as file:
-                file.write(data)
+                _write(file, pieces)
             return
         check_directory(path)
         draft = place.parent / f".{uuid4().hex}.tmp"
         with draft.open("xb") as file:
-            file.write(data)
+            _write(file, pieces)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(place)
@@ -94,3 +94,9 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
     except OSError:
         return
+
+
+def _write(file: BinaryIO, pieces: Iterable[str | bytes]) -> None:
+    for piece in pieces:
+        # Half of a surrogate pair is no character: no file takes it.
+        file.write(piece.encode("utf-8", "replace") if isinstance(piece, str) else piece)

@@ -1,0 +1,102 @@
+"""Runs that are too long for memory or a page: what is held, what is streamed, what is told."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.large_store import make_store
+from sqlalchemy import URL
+
+from greenroom.reports import build, html_limits
+from greenroom.reports.build import build_report
+from greenroom.reports.forms import pieces, render
+from greenroom.reports.html import render_html
+from greenroom.reports.json_report import parse_report
+from greenroom.reports.report import RunReport
+from greenroom.reports.sections import Failures
+from greenroom.store import Store, open_engine
+
+pytestmark = pytest.mark.slow
+
+EPISODES = 96 * 4 * 6
+MOST_FAILURES = 100
+PAGE_BYTES = 20_000_000
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunReport]:
+    file = tmp_path_factory.mktemp("large") / "runs.db"
+    make_store(file, EPISODES)
+    store = Store(open_engine(URL.create("sqlite", database=str(file))))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "MOST_FAILURES", MOST_FAILURES)
+        yield build_report(store, store.runs.find("large"))
+    store.close()
+
+
+def test_a_report_explains_a_bounded_number_of_failures_and_counts_all(report: RunReport) -> None:
+    failed = EPISODES - report.metrics.outcomes["success"]
+    assert report.errors.failures == sum(report.errors.by_kind.values()) == failed
+    assert len(report.errors.diagnoses) == MOST_FAILURES < failed
+    section = report.section("failures")
+    assert isinstance(section, Failures)
+    assert section.total == failed
+    # Every task that failed in its first trial is among them.
+    shown = {one.task_index for one in report.errors.diagnoses}
+    first = {one.task_index for one in report.episodes if one.trial == 0 and not one.solved}
+    assert first <= shown
+
+
+def test_a_page_holds_what_can_be_read_and_says_so(
+    report: RunReport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(html_limits, "_MOST_CELLS", 960)
+    page = render_html(report)
+    assert len(page.encode()) < PAGE_BYTES
+    told = re.search(r"This page holds ([\d,]+) of 2,304 conversations", page)
+    assert told
+    assert 500 <= int(told[1].replace(",", "")) <= 960
+    assert "14 more trials not on this page" in page
+
+
+@pytest.mark.parametrize("size", [2_000_000, 30_000_000])
+def test_a_page_of_long_texts_stays_small(report: RunReport, size: int) -> None:
+    first = report.episodes[0]
+    long = first.model_copy(update={"opening": "<é>" * (size // 3)})
+    short = report.model_copy(update={"episodes": [long, *report.episodes[1:20]]})
+    assert len(render_html(short).encode()) < PAGE_BYTES
+
+
+@pytest.mark.parametrize("form", ["jsonl", "tau-bench"])
+def test_an_export_is_written_record_by_record(report: RunReport, form: str) -> None:
+    tracemalloc.start()
+    size = sum(len(piece) for piece in pieces(report, form))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert size > 10_000_000
+    assert peak < 5_000_000
+
+
+def test_every_export_holds_every_episode(report: RunReport, tmp_path: Path) -> None:
+    parquet: Any = pytest.importorskip("pyarrow.parquet")
+    keys = [one.key for one in report.episodes]
+    assert len(keys) == len(set(keys)) == EPISODES
+    assert [one.key for one in parse_report(str(render(report, "json"))).episodes] == keys
+    lines = [json.loads(line) for line in str(render(report, "jsonl")).splitlines()]
+    assert [(one["task_index"], one["trial"]) for one in lines] == keys
+    rows = json.loads(str(render(report, "tau-bench")))
+    assert [(one["task_id"], one["trial"]) for one in rows] == keys
+    table = csv.DictReader(io.StringIO(str(render(report, "csv")), newline=""))
+    assert [(int(one["task_index"]), int(one["trial"])) for one in table] == keys
+    file = tmp_path / "runs.parquet"
+    file.write_bytes(bytes(render(report, "parquet")))  # pyright: ignore[reportArgumentType]
+    found = parquet.read_table(file, columns=["task_index", "trial"]).to_pylist()
+    assert [(one["task_index"], one["trial"]) for one in found] == keys
