@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import threading
 import time
@@ -101,6 +102,7 @@ class LocalTarget:
                     raise self._not_json(error) from error
                 for event in events:
                     yield event
+                await asyncio.sleep(0)  # a generator that never waits must not block the others
         for event in collected.end():
             yield event
         outputs = collected.outputs

@@ -82,7 +82,8 @@ class CallRunner:
                     if frames and not exchange.started:
                         await exchange.begin(writer.content_type, headers)
                     if frames:
-                        await exchange.piece(frames)
+                        with self._slots.lent():
+                            await exchange.piece(frames)
         except CallError as error:
             self._log(error)
             if not exchange.started:
