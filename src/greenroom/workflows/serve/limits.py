@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from greenroom.util.hosts import WRONG_HOST, accepts_host
-from greenroom.workflows.serve.exchange import Exchange, Refusal
+from greenroom.workflows.serve.exchange import Exchange, Refusal, as_text
+from greenroom.workflows.serve.headers import wants_vercel
 
 MAX_BODY = 16 << 20
 MAX_CONCURRENT_CALLS = 256
@@ -69,7 +70,7 @@ class AdmissionMiddleware:
             try:
                 self._check(exchange)
             except Refusal as refusal:
-                await exchange.answer(refusal.status, refusal.body, refusal.headers)
+                await exchange.refuse(as_text(refusal) if wants_vercel(exchange) else refusal)
                 return
         await self.app(scope, receive, send)
 

@@ -11,7 +11,14 @@ from greenroom.messages import messages_of, text_of
 from greenroom.workflows.calls import Answer, CallError, Event, InvalidCall, tool_calls_of
 from greenroom.workflows.serve import bodies
 from greenroom.workflows.serve.bodies import Json
-from greenroom.workflows.serve.exchange import DONE, Exchange, Refusal, invalid_body, sse
+from greenroom.workflows.serve.exchange import (
+    DONE,
+    Exchange,
+    Refusal,
+    invalid_body,
+    reason_of,
+    sse,
+)
 from greenroom.workflows.serve.headers import call_ids
 from greenroom.workflows.serve.runner import CallRunner, error_status, error_text
 from greenroom.workflows.usage import openai_usage
@@ -155,12 +162,9 @@ def openai_shape(refusal: Refusal) -> Refusal:
     """A refusal as OpenAI's clients read it."""
     if "error" in refusal.body:
         return refusal
-    detail: str | list[bodies.BodyProblem] = refusal.body["detail"]
-    if isinstance(detail, list):
-        detail = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in detail)
     status = 400 if refusal.status == 422 else refusal.status
     kind = "server_error" if status >= 500 else "invalid_request_error"
-    return Refusal(status, _error(detail, kind), refusal.headers)
+    return Refusal(status, _error(reason_of(refusal), kind), refusal.headers)
 
 
 def _finish_reason(message: Json) -> Literal["stop", "tool_calls"]:

@@ -111,8 +111,7 @@ class RouteApp:
         try:
             await self.handle(exchange)
         except Refusal as refusal:
-            shaped = self.shape(refusal)
-            await exchange.answer(shaped.status, shaped.body, shaped.headers)
+            await exchange.refuse(self.shape(refusal))
         except ClientDisconnected:
             return
         except asyncio.CancelledError:
