@@ -167,8 +167,8 @@ def test_ui_messages_become_plain_ones(server: Server) -> None:
 
 
 def test_the_steps_of_a_message_come_back_in_order(server: Server) -> None:
-    look = {"type": "tool-look", "toolCallId": "1", "input": {}, "output": "found"}
-    parts = [
+    look: dict[str, Any] = {"type": "tool-look", "toolCallId": "1", "input": {}, "output": "found"}
+    parts: list[dict[str, Any]] = [
         {"type": "step-start"},
         {"type": "text", "text": "Let me look."},
         look,
@@ -204,11 +204,12 @@ def test_an_answer_continues_the_last_message_of_the_client(server: Server) -> N
 
 def test_what_is_shown_to_people_is_text(server: Server) -> None:
     asked = {"id": "a", "role": "user", "parts": [{"type": "text", "text": "Hi"}]}
-    for body, headers, status, words in (
+    cases: list[tuple[Any, dict[str, str], int, str]] = [
         ({"inputs": {}}, VERCEL, 422, "body.inputs.messages: This input is missing."),
         ({"messages": [asked]}, {"accept": "image/png"}, 406, "There is no answer in a form"),
         ({"messages": [asked]}, VERCEL | {"origin": "http://evil"}, 403, "Pages of other origins"),
-    ):
+    ]
+    for body, headers, status, words in cases:
         reply = server.post("/parrot/invoke", body, **headers)
         assert (reply.status, reply.headers["content-type"]) == (
             status,

@@ -1,4 +1,4 @@
-"""The Vercel AI SDK's `useChat`, with its own transport: it ends, and shows what people can read."""
+"""The Vercel AI SDK's `useChat`, with its own transport: it ends, and shows readable errors."""
 
 from __future__ import annotations
 
@@ -59,9 +59,8 @@ def test_the_workflows_own_tools_are_not_answered_by_the_client(
     found = chat(f"{server.address}/searcher", "first", "silently", "last", headers=headers)
     assert (found["errors"], found["status"], len(found["requests"])) == ([], "ready", 3)
     types = [part["type"] for part in found["messages"][1]["parts"]]
-    assert types == [*["step-start", "text", "tool-look"], *["step-start", "tool-look"]] + [
-        *["step-start", "text"]
-    ]
+    look, text = "tool-look", "text"
+    assert types == ["step-start", text, look, "step-start", look, "step-start", text]
     # History comes back in the order in which it happened.
     round_trip = "user assistant tool assistant tool assistant"
     silent = "user assistant tool assistant tool"

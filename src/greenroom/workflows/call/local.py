@@ -24,7 +24,7 @@ from greenroom.workflows.calls import (
     Event,
     InvalidCall,
 )
-from greenroom.workflows.declare.arguments import check_messages
+from greenroom.workflows.declare.arguments import check_any, check_messages
 from greenroom.workflows.declare.outputs import NotJson, check_messages_returned, json_value
 from greenroom.workflows.declare.pieces import Pieces
 from greenroom.workflows.declare.workflow import Workflow
@@ -118,6 +118,8 @@ class LocalTarget:
         workflow = self.workflow
         if workflow.is_chat and workflow.arguments.first("messages") is None:
             check_messages(call.inputs.get(MESSAGES))
+        if workflow.is_chat and workflow.arguments.needs_messages:
+            check_any(call.inputs.get(MESSAGES))
         positional, named = workflow.arguments.bind(call, workflow.configuration)
         if call.parameters and workflow.arguments.first("parameters") is None:
             # Checked although the handler takes none.

@@ -38,6 +38,8 @@ Tools = Annotated[
 TraceId = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 SpanId = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 
+_ABSENT: Any = object()
+_USUAL: Json = {"n": 1, "tool_choice": "auto", "response_format": {"type": "text"}}
 _IN_IDS = "!\"#$&'()*+,/:;<=>?@[\\]^`{|}"
 
 # Requests ---------------------------------------------------------------------------------------
@@ -113,7 +115,9 @@ class PlainBody(CallData):
 
 
 class CompletionBody(CallData):
-    """A call of OpenAI's route."""
+    """A call of OpenAI's route; fields that are not named here are settings of OpenAI's."""
+
+    model_config = ConfigDict(extra="allow")
 
     model: str | None = None
     session_id: SessionId = None
@@ -124,6 +128,12 @@ class CompletionBody(CallData):
     def wants_usage(self) -> bool:
         """Whether the stream ends with the usage."""
         return (self.stream_options or {}).get("include_usage") is True
+
+    @property
+    def settings(self) -> Json:
+        """Temperature and the like: those that differ from what OpenAI's clients mean anyway."""
+        given = {k: v for k, v in (self.model_extra or {}).items() if v is not None}
+        return {k: v for k, v in given.items() if v != _USUAL.get(k, _ABSENT)}
 
 
 class LegacyBody(BaseModel):

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 from starlette.types import Receive, Scope, Send
 
+from greenroom.errors import redacted
 from greenroom.util.json_values import as_dict, as_list, encoded
 from greenroom.workflows.calls import UNPROCESSABLE, Problem
 
@@ -119,7 +120,9 @@ class Exchange:
 
 def invalid_body(problems: Iterable[Problem], place: tuple[str, ...] = ("body",)) -> Refusal:
     """The refusal of a body with these problems, each somewhere below a place."""
-    detail = [{"type": p.kind, "loc": [*place, *p.where], "msg": p.text} for p in problems]
+    # A handler's own validators may tell more than they should.
+    told = [(p.kind, [*place, *p.where], redacted(p.text)) for p in problems]
+    detail = [{"type": kind, "loc": where, "msg": text} for kind, where, text in told]
     return Refusal(UNPROCESSABLE, {"detail": detail})
 
 
