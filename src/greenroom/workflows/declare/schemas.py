@@ -27,7 +27,7 @@ ANY_MESSAGES_SCHEMA: dict[str, Any] = {
     "anyOf": [MESSAGE_SCHEMA, MESSAGES_SCHEMA, {"type": "object", "required": [MESSAGES]}],
     TYPE_REF: "message",
 }
-"""What a handler without a hint, or a generator, may give. Agenta's tools read the mark at the root."""
+"""What a handler without a hint, or a generator, may give; Agenta's tools read the root's mark."""
 
 
 def inputs_schema(arguments: HandlerArguments, *, is_chat: bool) -> dict[str, Any]:

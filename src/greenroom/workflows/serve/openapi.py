@@ -309,6 +309,9 @@ def _invoke(workflow: Workflow, prefix: str, schemas: BodySchemas) -> dict[str, 
         _SSE: {"example": f"data: {_EVENT}\n\n"},
         "application/x-ndjson": {"example": f"{_EVENT}\n"},
     }
+    for status, response in found["responses"].items():
+        if status != "200":  # clients of the Vercel AI SDK get the reason alone
+            response["content"]["text/plain"] = {"schema": {"type": "string"}}
     header = {
         "name": "x-ag-messages-format",
         "in": "header",
