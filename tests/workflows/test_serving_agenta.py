@@ -503,3 +503,32 @@ def test_a_validator_tells_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
             assert reply.status == 422
             assert "refused by shop" in reply.text
             assert "very-secret-key" not in reply.text
+
+
+@pytest.mark.parametrize("yields", [False, True])
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/invoke", {}),
+        ("/invoke", {"accept": "text/event-stream"}),
+        ("/invoke", {"x_ag_messages_format": "vercel"}),
+        ("/run", {}),
+        ("/v1/chat/completions", {}),
+    ],
+)
+def test_every_way_to_an_error_hides_secrets(
+    path: str, headers: dict[str, str], yields: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_API_KEY", "very-secret-key")
+
+    @chat_workflow
+    def failing(messages: Any) -> Iterator[str]:
+        if yields:
+            yield "Well"
+        raise ValueError("the shop refused very-secret-key")
+
+    with serving(failing) as server:
+        for stream in (False, True):
+            reply = server.post(path, {"messages": HELLO, "stream": stream}, **headers)
+            assert "the shop refused" in reply.text
+            assert "very-secret-key" not in reply.text
