@@ -38,7 +38,7 @@ lint:
 	$(BIN)/pyright
 
 clean: ## Remove what was set up here.
-	rm -rf $(VENV) $(AGENTA) .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(AGENTA) .node-clients .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	@sh tools/need-python "$(PYTHON)"

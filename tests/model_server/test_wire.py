@@ -230,3 +230,11 @@ def test_talking_can_be_a_tool(server: RunningServer) -> None:
     (call,) = answer.message["tool_calls"]
     assert call["id"] == "call_2"
     assert call["function"] == {"name": "respond", "arguments": f'{{"content":"{CLOSING}"}}'}
+
+
+def test_a_foreign_name_that_leads_here_is_refused(server: RunningServer) -> None:
+    for path, body in (("/stats", None), ("/v1/chat/completions", request())):
+        answer = send(server, path, body, headers={"Host": f"evil.example:{server.port}"})
+        assert answer.status == 403
+        assert "answers only requests to localhost" in answer.json["error"]["message"]
+    assert send(server, "/stats", headers={"Host": "localhost"}).status == 200

@@ -148,3 +148,18 @@ def test_what_fits_the_schema_can_be_called(one: Workflow, inputs: dict[str, Any
     except InvalidCall:
         taken = False
     assert taken == fits
+
+
+def test_an_untyped_chat_workflow_advertises_all_that_it_may_return() -> None:
+    @chat_workflow
+    def untyped(messages: Any) -> Any:
+        return messages
+
+    schema = untyped.schemas.outputs
+    assert schema is not None
+    assert schema["x-ag-type-ref"] == "message"
+    check: Any = Draft202012Validator(schema)
+    message = {"role": "assistant", "content": "a"}
+    for returned in (message, [message, message], {"messages": [message]}):
+        check.validate(returned)
+    assert not check.is_valid("text")

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Generator, Iterator
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from greenroom import chat_workflow, workflow
 from greenroom.errors import InputError
@@ -462,3 +462,73 @@ def test_workflows_that_cannot_live_together_are_refused() -> None:
     with pytest.raises(InputError, match="cannot be called 'health'"):
         create_app(health, shout)
     assert create_app(health)
+
+
+def test_no_messages_are_told_before_the_handler_runs() -> None:
+    @chat_workflow
+    def last(messages: Any) -> Any:
+        return messages[-1]
+
+    @chat_workflow
+    def greeter(messages: Any = ()) -> Any:
+        return {"role": "assistant", "content": f"{len(messages)} so far"}
+
+    with serving(last, greeter) as server:
+        for path in ("/invoke", "/run", "/v1/chat/completions", "/last/v1/chat/completions"):
+            reply = server.post(path, {"messages": [], "model": "last"})
+            assert reply.status == (400 if "v1" in path else 422)
+            assert "There must be at least one message." in reply.text
+        reply = server.post("/greeter/invoke", {"messages": []})
+        assert reply.json["content"] == "0 so far"
+
+
+def test_a_validator_tells_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_API_KEY", "very-secret-key")
+
+    class Order(BaseModel):
+        number: int
+
+        @field_validator("number")
+        @classmethod
+        def check(cls, number: int) -> int:
+            raise ValueError("refused by shop?key=very-secret-key")
+
+    @workflow
+    def show(order: Order) -> int:
+        return order.number
+
+    with serving(show) as server:
+        for path in ("/invoke", "/run"):
+            reply = server.post(path, {"inputs": {"order": {"number": 1}}})
+            assert reply.status == 422
+            assert "refused by shop" in reply.text
+            assert "very-secret-key" not in reply.text
+
+
+@pytest.mark.parametrize("yields", [False, True])
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/invoke", {}),
+        ("/invoke", {"accept": "text/event-stream"}),
+        ("/invoke", {"x_ag_messages_format": "vercel"}),
+        ("/run", {}),
+        ("/v1/chat/completions", {}),
+    ],
+)
+def test_every_way_to_an_error_hides_secrets(
+    path: str, headers: dict[str, str], yields: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_API_KEY", "very-secret-key")
+
+    @chat_workflow
+    def failing(messages: Any) -> Iterator[str]:
+        if yields:
+            yield "Well"
+        raise ValueError("the shop refused very-secret-key")
+
+    with serving(failing) as server:
+        for stream in (False, True):
+            reply = server.post(path, {"messages": HELLO, "stream": stream}, **headers)
+            assert "the shop refused" in reply.text
+            assert "very-secret-key" not in reply.text

@@ -23,7 +23,9 @@ SECONDS = 30.0
 def leave_after(server: Server, began: threading.Event, *, stream: bool = False) -> None:
     """Call, wait until the handler runs, and go."""
     body = json.dumps({"messages": HELLO, "inputs": {}, "stream": stream}).encode()
-    head = f"POST /invoke HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    head = (
+        f"POST /invoke HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    )
     with server.raw() as connection:
         connection.sendall(head + body)
         assert began.wait(SECONDS)
@@ -122,7 +124,7 @@ def test_many_clients_that_leave_leave_nothing_behind() -> None:
 
     with serving(slow) as server:
         body = b'{"inputs": {}}'
-        head = f"POST /invoke HTTP/1.1\r\nHost: a\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+        head = b"POST /invoke HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
         for _ in range(50):
             with server.raw() as connection:
                 connection.sendall(head + body)

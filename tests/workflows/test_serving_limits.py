@@ -55,7 +55,7 @@ def test_a_body_of_unknown_length_is_counted(server: Server) -> None:
     chunk = b"x" * 65536
     with server.raw() as connection:
         connection.sendall(
-            b"POST /invoke HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"POST /invoke HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
         )
         for _ in range(32):
             connection.sendall(b"%x\r\n%s\r\n" % (len(chunk), chunk))
@@ -97,7 +97,7 @@ def test_deep_json_that_is_taken_comes_back(server: Server) -> None:
 
 
 def test_connections_that_break_off_leave_no_trace(server: Server) -> None:
-    head = b"POST /invoke HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n"
+    head = b"POST /invoke HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n"
     for sent in (b"", b"POST /inv", head, head + b'{"messages"'):
         with server.raw() as connection:
             connection.sendall(sent)
@@ -113,8 +113,8 @@ def test_connections_that_break_off_leave_no_trace(server: Server) -> None:
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         b"GET / HTTP/9.9\r\n\r\n",
         b"POST /invoke HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
-        b"POST /invoke HTTP/1.1\r\nHost: a\r\nContent-Length: abc\r\n\r\n",
-        b"POST /invoke HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"POST /invoke HTTP/1.1\r\nHost: localhost\r\nContent-Length: abc\r\n\r\n",
+        b"POST /invoke HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ],
 )
 def test_what_is_no_http_is_refused(server: Server, sent: bytes) -> None:
@@ -181,6 +181,33 @@ def test_pages_of_other_origins_may_not_call(server: Server) -> None:
         assert reply.status == 403
     preflight = server.request("OPTIONS", "/invoke", None, {"origin": "https://evil.example"})
     assert preflight.status == 405
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "a@127.0.0.1", ""])
+def test_a_foreign_name_that_leads_here_is_refused(server: Server, host: str) -> None:
+    """DNS rebinding: to the browser, page and server are of one origin."""
+    named = f"{host}:{server.place[1]}" if host else ""
+    headers = {"host": named, "origin": f"http://{named}"}
+    for path in ("/invoke", "/run", "/inspect", "/v1/chat/completions"):
+        reply = server.post(path, {"messages": HELLO}, **headers)
+        assert reply.status == 403
+        assert "answers only requests to localhost" in reply.json["detail"]
+    assert server.get("/openapi.json", host=named).status == 403
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:1", "127.0.0.1:80", "[::1]:8000", "[::1]"]
+)
+def test_this_machine_has_three_names(server: Server, host: str) -> None:
+    assert server.post("/invoke", {"messages": HELLO}, host=host).status == 200
+
+
+def test_a_token_lets_any_name_lead_here() -> None:
+    with serving(echo, token="very-secret") as server:
+        reply = server.post(
+            "/invoke", {"messages": HELLO}, host="a.example", authorization="Bearer very-secret"
+        )
+        assert reply.status == 200
 
 
 def test_origins_that_are_asked_for_may_call() -> None:

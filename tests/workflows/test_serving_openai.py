@@ -183,3 +183,59 @@ def test_several_messages_become_one() -> None:
     }
     assert as_one_message(messages[:2]) == {"role": "assistant", "content": "Looking."}
     assert as_one_message(messages[2:])["content"] is None
+
+
+@chat_workflow(parameters={"temperature": 1.0, "response_format": None, "words": 5})
+def tunable(messages: Any, parameters: dict[str, Any], tools: Any = None) -> Any:
+    return {"role": "assistant", "content": repr([parameters, tools])}
+
+
+def test_settings_become_parameters_of_the_same_name() -> None:
+    form: Any = {"type": "json_object"}
+    with (
+        serving(tunable) as server,
+        OpenAI(base_url=f"{server.address}/v1", api_key="any", max_retries=0) as client,
+    ):
+        complete = client.chat.completions.with_raw_response.create
+        raw = complete(
+            model="tunable",
+            messages=hello(),
+            temperature=0.2,
+            response_format=form,
+            user="ann",
+            top_p=0.5,
+            n=1,
+            tools=[TOOL],
+            tool_choice="none",
+            extra_body={"parameters": {"words": 9}},
+        )
+        found = eval(raw.parse().choices[0].message.content or "")
+        assert found == [{"temperature": 0.2, "response_format": form, "words": 9}, None]
+        # What the workflow does not take is named.
+        assert raw.headers["x-greenroom-ignored"] == "top_p, user"
+        plain = complete(model="tunable", messages=hello(), tool_choice="auto")
+        assert "x-greenroom-ignored" not in plain.headers
+        streamed = complete(model="tunable", messages=hello(), top_p=0.5, stream=True)
+        assert streamed.headers["x-greenroom-ignored"] == "top_p"
+        with pytest.raises(BadRequestError, match="has no parameters for this: n, tool_choice"):
+            complete(model="tunable", messages=hello(), n=2, tool_choice="required")
+
+
+def test_settings_that_shape_the_answer_are_refused(client: OpenAI) -> None:
+    with pytest.raises(BadRequestError, match="'echo' has no parameters for this: response_format"):
+        client.chat.completions.create(
+            model="echo", messages=hello(), response_format={"type": "json_object"}
+        )
+
+
+def test_one_model(client: OpenAI, server: Server) -> None:
+    assert client.models.retrieve("Slow-talker").id == "Slow-talker"
+    with pytest.raises(NotFoundError, match=r"There is no model 'shout'\. This server has: echo"):
+        client.models.retrieve("shout")
+    assert server.get("/echo/v1/models/echo").json["object"] == "model"
+
+
+def test_a_missing_model_is_told(server: Server) -> None:
+    reply = server.post("/v1/chat/completions", {"messages": HELLO})
+    assert reply.status == 400
+    assert reply.json["error"]["message"].startswith("The body names no model.")

@@ -71,9 +71,13 @@ def test_a_stream_of_parts(server: Server) -> None:
         {"type": "tool-input-start", "toolCallId": "1", "toolName": "look"},
         {"type": "tool-input-available", "toolCallId": "1", "toolName": "look", "input": {"at": 1}},
         {"type": "tool-output-available", "toolCallId": "1", "output": {"found": 2}},
+        {"type": "finish-step"},
+        {"type": "start-step"},
         {"type": "tool-input-start", "toolCallId": "2", "toolName": "ask"},
         {"type": "tool-input-available", "toolCallId": "2", "toolName": "ask", "input": {}},
         {"type": "tool-output-error", "toolCallId": "2", "errorText": "nobody"},
+        {"type": "finish-step"},
+        {"type": "start-step"},
         {"type": "text-start", "id": "text-2"},
         {"type": "text-delta", "id": "text-2", "delta": "Done."},
         {"type": "text-end", "id": "text-2"},
@@ -160,6 +164,60 @@ def test_ui_messages_become_plain_ones(server: Server) -> None:
             ],
         },
     ]
+
+
+def test_the_steps_of_a_message_come_back_in_order(server: Server) -> None:
+    look: dict[str, Any] = {"type": "tool-look", "toolCallId": "1", "input": {}, "output": "found"}
+    parts: list[dict[str, Any]] = [
+        {"type": "step-start"},
+        {"type": "text", "text": "Let me look."},
+        look,
+        {"type": "text", "text": "Found."},
+        {"type": "step-start"},
+        {**look, "toolCallId": "2"},
+        {"type": "step-start"},
+    ]
+    said = {"id": "b", "role": "assistant", "parts": parts}
+    body = {"messages": [said, {"role": "user", "parts": [{"type": "text", "text": "Thanks"}]}]}
+    found = told(server, body, "/parrot/invoke", accept="application/json")
+    plain = eval(found["content"])
+    assert [(one["role"], one["content"]) for one in plain] == [
+        ("assistant", "Let me look."),
+        ("tool", "found"),
+        ("assistant", "Found."),
+        ("assistant", ""),
+        ("tool", "found"),
+        ("user", "Thanks"),
+    ]
+    assert [one.get("tool_call_id") for one in plain] == [None, "1", None, None, "2", None]
+
+
+def test_an_answer_continues_the_last_message_of_the_client(server: Server) -> None:
+    asked = {"id": "a", "role": "user", "parts": [{"type": "text", "text": "Hi"}]}
+    called = {"id": "b", "role": "assistant", "parts": [{"type": "text", "text": "Hm"}]}
+    (start, *_) = parts(server.post("/invoke", {"id": "chat 1", "messages": [asked, called]}))
+    assert start["messageId"] == "b"
+    assert start["messageMetadata"] == {"sessionId": "chat%201"}
+    (start, *_) = parts(server.post("/invoke", {"messages": [asked]}))
+    assert start["messageId"] not in ("a", "b")
+
+
+def test_what_is_shown_to_people_is_text(server: Server) -> None:
+    asked = {"id": "a", "role": "user", "parts": [{"type": "text", "text": "Hi"}]}
+    cases: list[tuple[Any, dict[str, str], int, str]] = [
+        ({"inputs": {}}, VERCEL, 422, "body.inputs.messages: This input is missing."),
+        ({"messages": [asked]}, {"accept": "image/png"}, 406, "There is no answer in a form"),
+        ({"messages": [asked]}, VERCEL | {"origin": "http://evil"}, 403, "Pages of other origins"),
+    ]
+    for body, headers, status, words in cases:
+        reply = server.post("/parrot/invoke", body, **headers)
+        assert (reply.status, reply.headers["content-type"]) == (
+            status,
+            "text/plain; charset=utf-8",
+        )
+        assert reply.text.startswith(words)
+    as_json = server.post("/parrot/invoke", {"inputs": {}}, accept="application/json", **VERCEL)
+    assert as_json.json["detail"][0]["msg"] == "This input is missing."
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from greenroom.models.purses import Ledger
 from greenroom.store import Usage
 from greenroom.workflows import Call, CallError, Workflow, chat_workflow
 
-MAX_SESSIONS = 256
+MAX_SESSIONS = 1000
 """Sessions at once; a new one replaces the idle session that was used least recently."""
 
 MAX_IDLE_SECONDS = 3600.0
@@ -128,14 +128,15 @@ class AgentSessions:
             key, session = session_id, self._sessions.get(session_id)
         if session is not None:
             self._forget_transcript(session)
-            if session.over and not any(one.get("role") == "user" for one in history):
+            if session.over and not _has_begun(history):
                 del self._sessions[session.id]
                 return None
             session.used = anyio.current_time()
             self._sessions.move_to_end(session.id)
-        elif key in self._expired:
+        elif key in self._expired or _has_begun(history):
+            why = "has expired" if key in self._expired else "is not known here: its world is gone"
             raise CallError(
-                "This session has expired. Begin another one with a new session id.",
+                f"This session {why}. Begin another one with a new session id.",
                 status=_GONE,
                 kind="SessionExpired",
             )
@@ -361,6 +362,11 @@ def _split(messages: list[Message]) -> tuple[list[Message], str]:
                 return messages[:place], words
             break
     raise InputError("There is no message of the user to answer.")
+
+
+def _has_begun(history: list[Message]) -> bool:
+    """Whether the user spoke before; a greeting of the assistant alone is no conversation."""
+    return any(one.get("role") == "user" for one in history)
 
 
 def _transcript_key(messages: list[Message]) -> str:

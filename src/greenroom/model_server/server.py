@@ -26,7 +26,7 @@ from greenroom.model_server.faults import (
 from greenroom.model_server.requests import BadRequest, ChatRequest, read_request
 from greenroom.model_server.responses import ChatResponse, error_body
 from greenroom.model_server.roles import MODELS, RoleReply, RoleRouter
-from greenroom.util.hosts import LOOPBACK
+from greenroom.util.hosts import LOOPBACK, WRONG_HOST, accepts_host
 
 FAULT_HEADER = "x-greenroom-fault"
 """The header that names an injected fault."""
@@ -101,6 +101,8 @@ class ScriptedModels:
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request."""
         path = request.path
+        if self.settings.token is None and not _accepts_host(request):
+            return _error(403, WRONG_HOST, "wrong_host")
         document = self._documents.get(path)
         if document is None and path != _COMPLETIONS:
             return _error(404, f"There is nothing at {path}.", "not_found")
@@ -193,6 +195,11 @@ class ScriptedModels:
             await response.write(event)
         await response.write_eof()
         return response
+
+
+def _accepts_host(request: web.BaseRequest) -> bool:
+    name = request.transport and request.transport.get_extra_info("sockname")
+    return not name or accepts_host(request.headers.get("Host", ""), name[0])
 
 
 def _limited(role_reply: RoleReply, chat: ChatRequest, fault: str | None) -> Reply:

@@ -93,8 +93,8 @@ def endpoint_of(settings: ModelSettings) -> Endpoint:
     if provider == OPENAI:
         if os.environ.get("OPENAI_BASE_URL", "").strip():
             raise InputError(
-                f"OPENAI_BASE_URL is set, but {settings.model} would be asked at {OPENAI_URL}. Give "
-                "that server by --api-base, or unset the variable."
+                f"OPENAI_BASE_URL is set, but {settings.model} would be asked at {OPENAI_URL}. "
+                "Give that server by --api-base, or unset the variable."
             )
         model = settings.model.removeprefix("openai/")
         return Endpoint("OpenAI", model, OPENAI_URL, ("OPENAI_API_KEY",), needs_key=True)

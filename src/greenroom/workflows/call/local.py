@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import threading
 import time
@@ -25,7 +26,7 @@ from greenroom.workflows.calls import (
     InvalidCall,
     calls_beside,
 )
-from greenroom.workflows.declare.arguments import check_messages
+from greenroom.workflows.declare.arguments import check_any, check_messages
 from greenroom.workflows.declare.outputs import NotJson, check_messages_returned, json_value
 from greenroom.workflows.declare.pieces import Pieces
 from greenroom.workflows.declare.workflow import Workflow
@@ -103,6 +104,7 @@ class LocalTarget:
                     raise self._not_json(error) from error
                 for event in events:
                     yield event
+                await asyncio.sleep(0)  # a generator that never waits must not block the others
         for event in collected.end():
             yield event
         outputs = collected.outputs
@@ -119,6 +121,8 @@ class LocalTarget:
         workflow, call = self.workflow, self.profile.placed(call)
         if workflow.is_chat and workflow.arguments.first("messages") is None:
             check_messages(call.inputs.get(MESSAGES))
+        if workflow.is_chat and workflow.arguments.needs_messages:
+            check_any(call.inputs.get(MESSAGES))
         positional, named = workflow.arguments.bind(call, workflow.configuration)
         if call.parameters and workflow.arguments.first("parameters") is None:
             # Checked although the handler takes none.

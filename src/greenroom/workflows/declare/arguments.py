@@ -188,6 +188,13 @@ def check_messages(messages: Any) -> None:
         raise InvalidCall(problems)
 
 
+def check_any(messages: Any) -> None:
+    """Raise InvalidCall if there is no message."""
+    if messages == []:
+        text = "There must be at least one message."
+        raise InvalidCall([Problem(("inputs", MESSAGES), text, "too_short")])
+
+
 def read_arguments(
     signature: inspect.Signature, parameters_model: type[BaseModel] | None
 ) -> HandlerArguments:

@@ -19,10 +19,13 @@ from __future__ import annotations
 from typing import Any
 
 from greenroom.messages import is_message, text_of
-from greenroom.util.json_values import as_dict
+from greenroom.util.json_values import as_dict, encoded
 from greenroom.workflows.calls import SERVER_ERROR, CallError, Event
 from greenroom.workflows.declare.outputs import PIECE_LINE, json_value
 from greenroom.workflows.usage import ReportedUsage, read_usage
+
+MAX_ANSWER = 64 << 20
+"""The largest answer that a generator may yield, in bytes."""
 
 
 class Pieces:
@@ -36,10 +39,19 @@ class Pieces:
         self._text: list[str] = []
         self.tool_calls: list[dict[str, Any]] = []
         """The calls that were told as events."""
+        self._size = 0
 
     def take(self, piece: Any) -> list[Event]:
         """The events of a piece."""
         value = json_value(piece)
+        self._size += len(value) if isinstance(value, str) else len(encoded(value))
+        if self._size > MAX_ANSWER:
+            raise CallError(
+                f"The answer of '{self._name}' is larger than {MAX_ANSWER:,} bytes, which is the "
+                "limit.",
+                status=SERVER_ERROR,
+                kind="AnswerTooLarge",
+            )
         if isinstance(value, str):
             (self._text if self._is_chat else self._kept).append(value)
             return [Event(kind="delta", text=value)]

@@ -30,6 +30,11 @@ TOOLS_SCHEMA: dict[str, Any] = {
     "default": [],
 }
 MESSAGE_SCHEMA: dict[str, Any] = {"type": "object", TYPE_REF: "message"}
+ANY_MESSAGES_SCHEMA: dict[str, Any] = {
+    "anyOf": [MESSAGE_SCHEMA, MESSAGES_SCHEMA, {"type": "object", "required": [MESSAGES]}],
+    TYPE_REF: "message",
+}
+"""What a handler without a hint, or a generator, may give; Agenta's tools read the root's mark."""
 
 Verdict = tuple[bool, str]
 """Whether a workflow chats, and how we know."""
@@ -84,8 +89,10 @@ def _default(value: Any) -> dict[str, Any]:
 
 def outputs_schema(returned: Any, *, is_chat: bool, streams: bool) -> dict[str, Any]:
     """The JSON schema of the outputs, by the return hint; a chat workflow returns messages."""
+    if is_chat and (streams or returned in (Any, object)):
+        return ANY_MESSAGES_SCHEMA
     if is_chat:
-        several = not streams and any(item_of(one) is not None for one in alternatives(returned))
+        several = any(item_of(one) is not None for one in alternatives(returned))
         return MESSAGES_SCHEMA if several else MESSAGE_SCHEMA
     if streams:
         piece = yielded_by(returned)

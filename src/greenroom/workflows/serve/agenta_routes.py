@@ -10,7 +10,7 @@ from dataclasses import replace
 from greenroom.workflows.calls import Answer, CallError, InvalidCall
 from greenroom.workflows.serve import bodies
 from greenroom.workflows.serve.event_stream import EventWriter
-from greenroom.workflows.serve.exchange import JSON, Exchange, Refusal, invalid_body
+from greenroom.workflows.serve.exchange import JSON, Exchange, Refusal, as_text, invalid_body
 from greenroom.workflows.serve.headers import (
     WIRE_VERSION,
     CallIds,
@@ -19,7 +19,13 @@ from greenroom.workflows.serve.headers import (
     wants_vercel,
 )
 from greenroom.workflows.serve.runner import CallRunner, error_status, error_text
-from greenroom.workflows.serve.vercel import VERCEL_HEADERS, VercelWriter, with_plain_messages
+from greenroom.workflows.serve.vercel import (
+    VERCEL_HEADERS,
+    VercelWriter,
+    continued_id,
+    has_ui_messages,
+    with_plain_messages,
+)
 from greenroom.workflows.usage import agenta_usage
 
 LEGACY_VERSION = "3.0"
@@ -60,18 +66,28 @@ async def inspect(runner: CallRunner, exchange: Exchange) -> None:
 
 async def invoke(runner: CallRunner, exchange: Exchange) -> None:
     """`/invoke`: call the workflow."""
-    body = bodies.read_invocation(await exchange.json(runner.max_body))
-    wanted, vercel = (
-        wanted_format(exchange, stream=bodies.wants_stream(body)),
-        wants_vercel(exchange),
-    )
-    ids = call_ids(exchange, body.session_id)
+    vercel = wants_vercel(exchange)
+    try:
+        body = bodies.read_invocation(await exchange.json(runner.max_body))
+        if vercel is None:
+            vercel = has_ui_messages(body.history)
+        await _invoke(runner, exchange, body, vercel=vercel)
+    except Refusal as refusal:
+        raise as_text(refusal) if vercel and not _names_json(exchange) else refusal from refusal
+
+
+async def _invoke(
+    runner: CallRunner, exchange: Exchange, body: bodies.Invocation, *, vercel: bool
+) -> None:
+    wanted = wanted_format(exchange, stream=bodies.wants_stream(body))
+    ids = call_ids(exchange, body.session_id or (body.chat_id if vercel else None))
     call = body.call(ids)
+    message_id = None
     if vercel:
+        message_id = continued_id(body.history)
         call = replace(call, inputs=with_plain_messages(call.inputs))
         # The AI SDK expects a stream and sends no Accept header: JSON is asked for by name.
-        named = JSON in (exchange.header(b"accept") or b"")
-        wanted = "json" if wanted == "json" and named else "sse"
+        wanted = "json" if wanted == "json" and _names_json(exchange) else "sse"
     try:
         if wanted == "json":
             answer = await runner.answer(exchange, call)
@@ -81,13 +97,17 @@ async def invoke(runner: CallRunner, exchange: Exchange) -> None:
             )
         elif vercel:
             headers = [*ids.headers, *VERCEL_HEADERS]
-            await runner.stream(exchange, call, VercelWriter(ids), headers)
+            await runner.stream(exchange, call, VercelWriter(ids, message_id), headers)
         else:
             await runner.stream(exchange, call, EventWriter(ids, wanted), ids.headers)
     except InvalidCall as error:
         raise invalid_body(error.problems, body.place) from error
     except CallError as error:
         raise _failed(error, ids) from error
+
+
+def _names_json(exchange: Exchange) -> bool:
+    return JSON in (exchange.header(b"accept") or b"")
 
 
 async def run(runner: CallRunner, exchange: Exchange) -> None:

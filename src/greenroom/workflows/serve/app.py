@@ -24,7 +24,12 @@ from greenroom.workflows.serve.limits import (
     AdmissionMiddleware,
     Slots,
 )
-from greenroom.workflows.serve.openai_routes import complete_chat, list_models, openai_shape
+from greenroom.workflows.serve.openai_routes import (
+    complete_chat,
+    list_models,
+    openai_shape,
+    show_model,
+)
 from greenroom.workflows.serve.openapi import Mounted, document
 from greenroom.workflows.serve.runner import CallRunner, RouteApp
 
@@ -129,9 +134,11 @@ def _routes(prefix: str, runner: CallRunner) -> list[Route]:
 
 def _openai_routes(prefix: str, runners: dict[str, CallRunner], max_body: int) -> list[Route]:
     completions = RouteApp(partial(complete_chat, runners, max_body), openai_shape)
+    model = RouteApp(partial(show_model, runners), openai_shape)
     return [
         Route(f"{prefix}/v1/chat/completions", completions, methods=["POST"]),
         _route(f"{prefix}/v1/models", partial(list_models, runners), "GET"),
+        Route(f"{prefix}/v1/models/{{name}}", model, methods=["GET"]),
     ]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypeVar
+from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 from typing_extensions import TypedDict
@@ -37,6 +38,10 @@ Tools = Annotated[
 TraceId = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 SpanId = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 
+_ABSENT: Any = object()
+_USUAL: Json = {"n": 1, "tool_choice": "auto", "response_format": {"type": "text"}}
+_IN_IDS = "!\"#$&'()*+,/:;<=>?@[\\]^`{|}"
+
 # Requests ---------------------------------------------------------------------------------------
 
 
@@ -55,6 +60,11 @@ class CallData(BaseModel):
     parameters: Json | None = None
     tools: Tools = None
 
+    @property
+    def history(self) -> Any:
+        """The messages, at the root or among the inputs."""
+        return (self.inputs or {}).get(MESSAGES) if self.messages is None else self.messages
+
     def call(self, ids: CallIds) -> Call:
         """The call of the workflow."""
         inputs = self.inputs or {}
@@ -72,12 +82,18 @@ class Envelope(BaseModel):
     """Agenta's envelope around a call."""
 
     place: ClassVar[tuple[str, ...]] = ("body", "data")
+    chat_id: ClassVar[None] = None
 
     data: CallData | None = None
     session_id: SessionId = None
     flags: Flags | None = None
     stream: StrictBool | None = None
     references: Json | None = None
+
+    @property
+    def history(self) -> Any:
+        """The messages."""
+        return None if self.data is None else self.data.history
 
     def call(self, ids: CallIds) -> Call:
         """The call of the workflow."""
@@ -87,13 +103,21 @@ class Envelope(BaseModel):
 class PlainBody(CallData):
     """A call without an envelope; its answer is the output itself."""
 
+    id: Annotated[Any, Field(description="The chat's id in the Vercel AI SDK: its session.")] = None
     session_id: SessionId = None
     flags: Flags | None = None
     stream: StrictBool | None = None
 
+    @property
+    def chat_id(self) -> str | None:
+        """The chat's id as a session id."""
+        return quote(self.id, safe=_IN_IDS)[:256] or None if isinstance(self.id, str) else None
+
 
 class CompletionBody(CallData):
-    """A call of OpenAI's route."""
+    """A call of OpenAI's route; fields that are not named here are settings of OpenAI's."""
+
+    model_config = ConfigDict(extra="allow")
 
     model: str | None = None
     session_id: SessionId = None
@@ -104,6 +128,12 @@ class CompletionBody(CallData):
     def wants_usage(self) -> bool:
         """Whether the stream ends with the usage."""
         return (self.stream_options or {}).get("include_usage") is True
+
+    @property
+    def settings(self) -> Json:
+        """Temperature and the like: those that differ from what OpenAI's clients mean anyway."""
+        given = {k: v for k, v in (self.model_extra or {}).items() if v is not None}
+        return {k: v for k, v in given.items() if v != _USUAL.get(k, _ABSENT)}
 
 
 class LegacyBody(BaseModel):
@@ -125,7 +155,10 @@ class LegacyBody(BaseModel):
         return CallData(inputs=inputs, parameters=parameters).call(ids)
 
 
-def read_invocation(body: Mapping[str, Any]) -> PlainBody | Envelope:
+Invocation = PlainBody | Envelope
+
+
+def read_invocation(body: Mapping[str, Any]) -> Invocation:
     """A body of `/invoke`.
 
     A body with `messages`, `inputs` or `parameters` at its root and without `data` is plain, and
@@ -135,7 +168,7 @@ def read_invocation(body: Mapping[str, Any]) -> PlainBody | Envelope:
     return read_body(PlainBody if is_plain and "data" not in body else Envelope, body)
 
 
-def wants_stream(body: PlainBody | Envelope) -> bool | None:
+def wants_stream(body: Invocation) -> bool | None:
     """Whether a body asks for a stream; OpenAI's clients write `stream` at the root."""
     return body.stream if body.flags is None or body.flags.stream is None else body.flags.stream
 

@@ -8,18 +8,23 @@ from typing import Any
 import orjson
 from starlette.types import Receive, Scope, Send
 
+from greenroom.errors import redacted
 from greenroom.util.json_values import as_dict, as_list, encoded
 from greenroom.workflows.calls import UNPROCESSABLE, Problem
 
 Headers = list[tuple[bytes, bytes]]
 
 JSON = b"application/json"
+TEXT = b"text/plain; charset=utf-8"
 MAX_LEVELS = 200
 """How deeply a body may be nested: orjson writes at most 254 levels, envelope included."""
 
 
 class Refusal(Exception):
     """A request that gets an error as its answer."""
+
+    kind = JSON
+    """The content type of its body."""
 
     def __init__(self, status: int, body: Any, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
         super().__init__(f"status {status}: {body}")
@@ -78,14 +83,20 @@ class Exchange:
             return value  # pyright: ignore[reportUnknownVariableType]
         raise invalid_body([Problem((), "The body must be a JSON object.", "dict_type")])
 
-    async def answer(self, status: int, value: Any, headers: Headers | None = None) -> None:
-        """Send JSON as the whole answer."""
-        body = encoded(value)
+    async def answer(
+        self, status: int, value: Any, headers: Headers | None = None, kind: bytes = JSON
+    ) -> None:
+        """Send JSON, or the text of another kind, as the whole answer."""
+        body = encoded(value) if kind is JSON else str(value).encode()
         self.started = True
         length = (b"content-length", b"%d" % len(body))
-        sent = [(b"content-type", JSON), length, *(headers or ())]
+        sent = [(b"content-type", kind), length, *(headers or ())]
         await self._send({"type": "http.response.start", "status": status, "headers": sent})
         await self._send({"type": "http.response.body", "body": body})
+
+    async def refuse(self, refusal: Refusal) -> None:
+        """Send a refusal as the whole answer."""
+        await self.answer(refusal.status, refusal.body, refusal.headers, refusal.kind)
 
     async def begin(self, content_type: bytes, headers: Headers) -> None:
         """Begin an answer that comes in pieces."""
@@ -109,8 +120,27 @@ class Exchange:
 
 def invalid_body(problems: Iterable[Problem], place: tuple[str, ...] = ("body",)) -> Refusal:
     """The refusal of a body with these problems, each somewhere below a place."""
-    detail = [{"type": p.kind, "loc": [*place, *p.where], "msg": p.text} for p in problems]
+    # A handler's own validators may tell more than they should.
+    told = [(p.kind, [*place, *p.where], redacted(p.text)) for p in problems]
+    detail = [{"type": kind, "loc": where, "msg": text} for kind, where, text in told]
     return Refusal(UNPROCESSABLE, {"detail": detail})
+
+
+def reason_of(refusal: Refusal) -> str:
+    """Why a request was refused, in one text."""
+    body = as_dict(refusal.body)
+    detail: Any = body.get("detail", as_dict(body.get("status")).get("message"))
+    if isinstance(detail, list):
+        problems = map(as_dict, as_list(detail))
+        return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in problems)
+    return str(detail)
+
+
+def as_text(refusal: Refusal) -> Refusal:
+    """A refusal for clients that show its body to people, as the AI SDK does."""
+    told = Refusal(refusal.status, reason_of(refusal), refusal.headers)
+    told.kind = TEXT
+    return told
 
 
 def decode(body: bytes) -> Any:

@@ -114,9 +114,10 @@ def wanted_format(exchange: Exchange, *, stream: bool | None) -> AnswerFormat:
     return fitting[0] if fitting else forms[0]
 
 
-def wants_vercel(exchange: Exchange) -> bool:
-    """Whether the client speaks the Vercel AI SDK's messages and streams."""
-    return (exchange.header(MESSAGES_FORMAT) or b"").lower() == VERCEL
+def wants_vercel(exchange: Exchange) -> bool | None:
+    """Whether the client speaks the Vercel AI SDK's messages and streams; None if not told."""
+    header = exchange.header(MESSAGES_FORMAT)
+    return None if header is None else header.lower() == VERCEL
 
 
 @lru_cache(maxsize=256)

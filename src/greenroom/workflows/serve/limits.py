@@ -10,7 +10,9 @@ from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from greenroom.workflows.serve.exchange import Exchange, Refusal
+from greenroom.util.hosts import WRONG_HOST, accepts_host
+from greenroom.workflows.serve.exchange import Exchange, Refusal, as_text
+from greenroom.workflows.serve.headers import wants_vercel
 
 MAX_BODY = 16 << 20
 MAX_CONCURRENT_CALLS = 256
@@ -41,6 +43,15 @@ class Slots:
         finally:
             self.taken -= 1
 
+    @contextmanager
+    def lent(self) -> Generator[None]:
+        """Leave the slot of this call to others while the block waits for the client."""
+        self.taken -= 1
+        try:
+            yield
+        finally:
+            self.taken += 1
+
 
 @dataclass(frozen=True)
 class AdmissionMiddleware:
@@ -59,12 +70,14 @@ class AdmissionMiddleware:
             try:
                 self._check(exchange)
             except Refusal as refusal:
-                await exchange.answer(refusal.status, refusal.body, refusal.headers)
+                await exchange.refuse(as_text(refusal) if wants_vercel(exchange) else refusal)
                 return
         await self.app(scope, receive, send)
 
     def _check(self, exchange: Exchange) -> None:
-        if self.token is not None and not self._knows_token(exchange, self.token):
+        if self.token is None:
+            self._check_host(exchange)
+        elif not self._knows_token(exchange, self.token):
             raise Refusal(
                 401,
                 {"detail": "This server needs its token: send 'Authorization: Bearer TOKEN'."},
@@ -73,6 +86,11 @@ class AdmissionMiddleware:
         origin = exchange.header(b"origin")
         if origin is not None and exchange.method == "POST":
             self._check_origin(origin.decode("latin-1"), exchange)
+
+    def _check_host(self, exchange: Exchange) -> None:
+        host, server = exchange.header(b"host") or b"", exchange.scope.get("server")
+        if server is not None and not accepts_host(host.decode("latin-1"), server[0]):
+            raise Refusal(403, {"detail": WRONG_HOST})
 
     def _knows_token(self, exchange: Exchange, token: str) -> bool:
         if exchange.scope["path"] in _OPEN_PATHS:

@@ -2,33 +2,53 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 from uuid import uuid4
 
 from greenroom.messages import messages_of, text_of
-from greenroom.workflows.calls import Answer, CallError, Event, InvalidCall, tool_calls_of
+from greenroom.workflows.calls import Answer, Call, CallError, Event, InvalidCall, tool_calls_of
 from greenroom.workflows.serve import bodies
 from greenroom.workflows.serve.bodies import Json
-from greenroom.workflows.serve.exchange import DONE, Exchange, Refusal, invalid_body, sse
+from greenroom.workflows.serve.exchange import (
+    DONE,
+    Exchange,
+    Refusal,
+    invalid_body,
+    reason_of,
+    sse,
+)
 from greenroom.workflows.serve.headers import call_ids
 from greenroom.workflows.serve.runner import CallRunner, error_status, error_text
 from greenroom.workflows.usage import openai_usage
 
+IGNORED_HEADER = b"x-greenroom-ignored"
+"""The header of an answer that names the settings that the workflow does not take."""
+
+_NEEDED = frozenset({"functions", "logprobs", "modalities", "n", "response_format", "tool_choice"})
+_NAME = re.compile(r"\w+", re.ASCII)
 _BETWEEN_MESSAGES = "\n\n"
 
 
 async def list_models(runners: Mapping[str, CallRunner], exchange: Exchange) -> None:
     """`/v1/models`: the chat workflows by their names in addresses."""
-    listed: bodies.Models = {
-        "object": "list",
-        "data": [
-            {"id": slug, "object": "model", "created": 0, "owned_by": "greenroom"}
-            for slug in runners
-        ],
-    }
+    listed: bodies.Models = {"object": "list", "data": [_model(slug) for slug in runners]}
     await exchange.answer(200, listed)
+
+
+async def show_model(runners: Mapping[str, CallRunner], exchange: Exchange) -> None:
+    """`/v1/models/NAME`: one of them."""
+    name: str = exchange.scope["path_params"]["name"]
+    if name not in runners:
+        raise _no_model(runners, name)
+    await exchange.answer(200, _model(name))
+
+
+def _model(slug: str) -> bodies.OpenAIModel:
+    return {"id": slug, "object": "model", "created": 0, "owned_by": "greenroom"}
 
 
 async def complete_chat(
@@ -38,7 +58,8 @@ async def complete_chat(
     body = bodies.read_body(bodies.CompletionBody, await exchange.json(max_body))
     runner = _chosen(runners, body.model)
     ids = call_ids(exchange, body.session_id)
-    call = body.call(ids)
+    call, ignored = _with_settings(body.call(ids), body.settings, runner)
+    headers = [*ids.headers, (IGNORED_HEADER, ignored)] if ignored else ids.headers
     head = {
         "id": f"chatcmpl-{uuid4().hex}",
         "created": int(time.time()),
@@ -47,7 +68,7 @@ async def complete_chat(
     try:
         if body.stream:
             writer = ChunkWriter(head, usage=body.wants_usage)
-            await runner.stream(exchange, call, writer, ids.headers)
+            await runner.stream(exchange, call, writer, headers)
             return
         answer = await runner.answer(exchange, call)
     except InvalidCall as error:
@@ -55,7 +76,30 @@ async def complete_chat(
     except CallError as error:
         status, kind = error_status(error), error.kind or "server_error"
         raise Refusal(status, _error(error_text(error), kind), ids.headers) from error
-    await exchange.answer(200, _completion(head, answer), ids.headers)
+    await exchange.answer(200, _completion(head, answer), headers)
+
+
+def _with_settings(call: Call, settings: Json, runner: CallRunner) -> tuple[Call, bytes]:
+    """The call with OpenAI's settings as parameters of the same names, and the names of the rest.
+
+    Raises a Refusal for settings without which the answer would not be what was asked for.
+    """
+    known = (runner.workflow.schemas.parameters or {}).get("properties", {})
+    taken = {name: value for name, value in settings.items() if name in known}
+    rest = settings.keys() - taken.keys()
+    if rest & _NEEDED and not (rest & _NEEDED == {"tool_choice"} and _without_tools(settings)):
+        names = ", ".join(sorted(rest & _NEEDED))
+        text = f"The workflow '{runner.workflow.name}' has no parameters for this: {names}."
+        raise Refusal(400, _error(text, "invalid_request_error", code="unsupported_parameter"))
+    if "tool_choice" in rest:
+        call, rest = replace(call, tools=None), rest - {"tool_choice"}
+    if taken:
+        call = replace(call, parameters=taken | (call.parameters or {}))
+    return call, ", ".join(name for name in sorted(rest) if _NAME.fullmatch(name)).encode()
+
+
+def _without_tools(settings: Json) -> bool:
+    return settings.get("tool_choice") == "none"
 
 
 def _chosen(runners: Mapping[str, CallRunner], model: str | None) -> CallRunner:
@@ -64,9 +108,16 @@ def _chosen(runners: Mapping[str, CallRunner], model: str | None) -> CallRunner:
     for slug, runner in runners.items():
         if model in (slug, runner.workflow.name):
             return runner
+    raise _no_model(runners, model)
+
+
+def _no_model(runners: Mapping[str, CallRunner], model: str | None) -> Refusal:
     known = ", ".join(runners) or "none, since none of its workflows is a chat workflow"
+    if model is None:
+        text = f"The body names no model. This server has: {known}."
+        return Refusal(400, _error(text, "invalid_request_error", code="missing_model"))
     text = f"There is no model '{model}'. This server has: {known}."
-    raise Refusal(404, _error(text, "invalid_request_error", code="model_not_found"))
+    return Refusal(404, _error(text, "invalid_request_error", code="model_not_found"))
 
 
 def _completion(head: Json, answer: Answer) -> Json:
@@ -155,12 +206,9 @@ def openai_shape(refusal: Refusal) -> Refusal:
     """A refusal as OpenAI's clients read it."""
     if "error" in refusal.body:
         return refusal
-    detail: str | list[bodies.BodyProblem] = refusal.body["detail"]
-    if isinstance(detail, list):
-        detail = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in detail)
     status = 400 if refusal.status == 422 else refusal.status
     kind = "server_error" if status >= 500 else "invalid_request_error"
-    return Refusal(status, _error(detail, kind), refusal.headers)
+    return Refusal(status, _error(reason_of(refusal), kind), refusal.headers)
 
 
 def _finish_reason(message: Json) -> Literal["stop", "tool_calls"]:

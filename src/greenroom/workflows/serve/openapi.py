@@ -34,6 +34,7 @@ _SHARED: tuple[Any, ...] = (
     bodies.Models,
     bodies.NotAcceptable,
     bodies.OpenAIError,
+    bodies.OpenAIModel,
     bodies.RefusedRequest,
 )
 _JSON = "application/json"
@@ -135,7 +136,8 @@ class BodySchemas:
         """The schema of a body that has the inputs at its root."""
         own: Schema = {"parameters": self._parameters, "inputs": self._inputs}
         if self._is_chat:
-            own |= {"inputs": self._variables, MESSAGES: _messages()}
+            needs = MESSAGES in self._needed
+            own |= {"inputs": self._variables, MESSAGES: _messages(needed=needs)}
         needed = [one for one in self._needed if self._is_chat or one != MESSAGES]
         return _filled(
             model,
@@ -217,11 +219,12 @@ def _filled(
     return filled | {"required": required} if required else _without("required", filled)
 
 
-def _messages() -> Schema:
+def _messages(*, needed: bool = True) -> Schema:
     return {
         "type": "array",
         "items": _reference(Message),
         TYPE_REF: MESSAGES,
+        **({"minItems": 1} if needed else {}),
         "description": "The message history, oldest first.",
     }
 
@@ -234,7 +237,8 @@ def _with_messages(inputs: Schema) -> Schema:
     properties = as_dict(inputs.get("properties"))
     if as_dict(properties.get(MESSAGES)).get(TYPE_REF) != MESSAGES:
         return inputs
-    return inputs | {"properties": properties | {MESSAGES: _messages()}}
+    messages = _messages(needed=MESSAGES in inputs.get("required", ()))
+    return inputs | {"properties": properties | {MESSAGES: messages}}
 
 
 def _without_messages(inputs: Schema) -> Schema:
@@ -305,6 +309,9 @@ def _invoke(workflow: Workflow, prefix: str, schemas: BodySchemas) -> dict[str, 
         _SSE: {"example": f"data: {_EVENT}\n\n"},
         "application/x-ndjson": {"example": f"{_EVENT}\n"},
     }
+    for status, response in found["responses"].items():
+        if status != "200":  # clients of the Vercel AI SDK get the reason alone
+            response["content"]["text/plain"] = {"schema": {"type": "string"}}
     header = {
         "name": "x-ag-messages-format",
         "in": "header",
@@ -321,9 +328,15 @@ def _openai_paths(prefix: str, body: Schema) -> dict[str, Any]:
     complete = _operation("chat-completions", prefix, summary, completion, _OPENAI_ERRORS, body)
     example = {"example": f"data: {_CHUNK}\n\ndata: [DONE]\n\n"}
     complete["responses"]["200"]["content"][_SSE] = example
-    summary, errors = "The chat workflows, as models.", {"401": bodies.RefusedRequest}
+    model = _reference(bodies.OpenAIModel)
+    missing = _NOT_ALLOWED | {"404": bodies.OpenAIError}
+    one = _operation("model", prefix, "One of them.", model, missing)
+    name: Schema = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
+    one["parameters"] = [name]
+    summary, errors = "The chat workflows, as models.", _NOT_ALLOWED
     return {
         f"{prefix}/v1/models": {"get": _operation("models", prefix, summary, listed, errors)},
+        f"{prefix}/v1/models/{{name}}": {"get": one},
         f"{prefix}/v1/chat/completions": {"post": complete},
     }
 

@@ -82,7 +82,8 @@ class CallRunner:
                     if frames and not exchange.started:
                         await exchange.begin(writer.content_type, headers)
                     if frames:
-                        await exchange.piece(frames)
+                        with self._slots.lent():
+                            await exchange.piece(frames)
         except CallError as error:
             self._log(error)
             if not exchange.started:
@@ -110,8 +111,7 @@ class RouteApp:
         try:
             await self.handle(exchange)
         except Refusal as refusal:
-            shaped = self.shape(refusal)
-            await exchange.answer(shaped.status, shaped.body, shaped.headers)
+            await exchange.refuse(self.shape(refusal))
         except ClientDisconnected:
             return
         except asyncio.CancelledError:

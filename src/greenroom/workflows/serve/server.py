@@ -22,18 +22,33 @@ from fastapi import FastAPI
 
 from greenroom.errors import InputError
 from greenroom.util.hosts import LOOPBACK, address_of
+from greenroom.workflows.serve.connections import Connections, GuardedProtocol
 
 _BACKLOG = 2048
+_SEND_BUFFER = 64 << 10  # by default, the kernel takes megabytes for a client that reads nothing
 _SECONDS_TO_END = 3
+_TICKS_TO_SWEEP = 10  # a second
 _LOOP = {"use_uvloop": find_spec("uvloop") is not None}  # there is none for Windows
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server without its signal handlers."""
+    """uvicorn's server with limits for connections, and without its signal handlers."""
+
+    server_state: Connections
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
+        self.server_state = Connections()
         self.ready = asyncio.Event()
+
+    async def on_tick(self, counter: int) -> bool:
+        if self.should_exit or counter % _TICKS_TO_SWEEP == 0:
+            self.server_state.sweep(asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.server_state.close_idle()
+        await super().shutdown(sockets)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -54,6 +69,7 @@ async def served(app: FastAPI, *, host: str = LOOPBACK, port: int = 0) -> AsyncG
         log_config=None,
         access_log=False,
         server_header=False,
+        http=GuardedProtocol,
         ws="none",
         backlog=_BACKLOG,
         timeout_graceful_shutdown=_SECONDS_TO_END,
@@ -110,6 +126,7 @@ def _listening(host: str, port: int) -> socket.socket:
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         listening.bind((host, port))
     except OSError as error:
         listening.close()

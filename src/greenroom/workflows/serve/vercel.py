@@ -21,13 +21,19 @@ Part = dict[str, Any]
 
 
 class VercelWriter(EventWriter):
-    """Writes a streamed answer as parts of one UI message, made from Agenta's events."""
+    """Writes a streamed answer as parts of one UI message, made from Agenta's events.
+
+    What comes after the results of tools is another step. Clients look at the last step only when
+    they decide whether to send the results of their own tools.
+    """
 
     _prefix = "text"
 
-    def __init__(self, ids: CallIds) -> None:
+    def __init__(self, ids: CallIds, message_id: str | None = None) -> None:
         super().__init__(ids)
+        self._message_id = message_id or f"msg-{uuid4().hex}"
         self._begun = False
+        self._results = False
         self._in_text = False
         self._shown = False
         self._tools: set[str] = set()
@@ -38,13 +44,17 @@ class VercelWriter(EventWriter):
         if parts and not self._begun:
             self._begun = True
             metadata = {"sessionId": self._ids["session_id"]}
-            start = {"type": "start", "messageId": f"msg-{uuid4().hex}"}
+            start = {"type": "start", "messageId": self._message_id}
             parts = [start | {"messageMetadata": metadata}, {"type": "start-step"}, *parts]
         is_last = bool(written) and written[-1][0] == "done"
         return b"".join(map(sse, parts)) + (DONE if is_last else b"")
 
     def _parts(self, kind: str, data: Part) -> Iterator[Part]:
         self._shown = self._shown or kind not in ("usage", "done")
+        if self._results and kind in ("message_delta", "data", "tool_call", "done"):
+            self._results = False
+            yield {"type": "finish-step"}
+            yield {"type": "start-step"}
         match kind:
             case "message_delta":
                 yield from self._text(data)
@@ -89,6 +99,7 @@ class VercelWriter(EventWriter):
         identity, output = str(result.get("id")), result.get("output")
         if identity not in self._tools:
             return  # the client does not know the call
+        self._results = True
         if result.get("isError"):
             yield {"type": "tool-output-error", "toolCallId": identity, "errorText": str(output)}
         else:
@@ -105,6 +116,23 @@ class VercelWriter(EventWriter):
         yield finish
 
 
+def has_ui_messages(messages: Any) -> bool:
+    """Whether these are UI messages, by the last: it has parts in place of content."""
+    last = _last(messages)
+    return isinstance(last.get("parts"), list) and "content" not in last
+
+
+def continued_id(messages: Any) -> str | None:
+    """The id of the client's last message, if the answer continues it."""
+    last = _last(messages)
+    identity = last.get("id")
+    return identity if last.get("role") == "assistant" and isinstance(identity, str) else None
+
+
+def _last(messages: Any) -> Part:
+    return as_dict(next(iter(as_list(messages)[-1:]), None))
+
+
 def with_plain_messages(inputs: dict[str, Any]) -> dict[str, Any]:
     """The inputs with UI messages turned into chat-completion messages."""
     messages = inputs.get("messages")
@@ -118,16 +146,33 @@ def _plain_messages(message: Any) -> list[Any]:
     fields = as_dict(message)
     if not isinstance(fields.get("parts"), list):
         return [message]
-    parts = [as_dict(one) for one in as_list(fields["parts"])]
-    content = [plain for one in parts for plain in _content(one)]
-    simplest: Any = content
-    if all(part["type"] == "text" for part in content):
-        simplest = "".join(part["text"] for part in content)
-    plain: Part = {"role": fields.get("role"), "content": simplest}
-    tools = [one for one in parts if _tool_name(one) is not None and "input" in one]
-    if tools:
-        plain["tool_calls"] = [_tool_call(one) for one in tools]
-    return [plain, *(_tool_message(one) for one in tools if "output" in one or "errorText" in one)]
+    found: list[Part] = []
+    steps = list(_steps([as_dict(one) for one in as_list(fields["parts"])]))
+    for parts in steps or [[]]:
+        content = [plain for one in parts for plain in _content(one)]
+        simplest: Any = content
+        if all(part["type"] == "text" for part in content):
+            simplest = "".join(part["text"] for part in content)
+        tools = [one for one in parts if _tool_name(one) is not None and "input" in one]
+        calls = {"tool_calls": [_tool_call(one) for one in tools]} if tools else {}
+        if content or tools or len(steps) <= 1:
+            found.append({"role": fields.get("role"), "content": simplest} | calls)
+        found += [_tool_message(one) for one in tools if "output" in one or "errorText" in one]
+    return found
+
+
+def _steps(parts: list[Part]) -> Iterator[list[Part]]:
+    """The parts of each step; what follows tools is a step of its own."""
+    step: list[Part] = []
+    for part in parts:
+        after_tools = bool(step) and _tool_name(step[-1]) is not None and _tool_name(part) is None
+        if (after_tools or part.get("type") == "step-start") and step:
+            yield step
+            step = []
+        if part.get("type") != "step-start":
+            step.append(part)
+    if step:
+        yield step
 
 
 def _content(part: Part) -> list[Part]:

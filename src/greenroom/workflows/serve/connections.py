@@ -1,0 +1,213 @@
+"""The connections of a server: clients that are slow, silent or too many cannot exhaust it.
+
+A request has to arrive in time, and its head has a limit. A client has to take its answer. Where
+connections or bytes run short, those that wait longest are closed. A line in the log tells how many
+connections were closed, and why.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from greenroom.util.json_values import encoded
+
+if TYPE_CHECKING:
+    import asyncio
+
+MAX_HEAD = 64 << 10
+"""The largest head of a request, in bytes; also of what stands between the parts of its body."""
+MAX_HELD = 256 << 20
+"""Bytes of all requests that are being received or answered, and of answers not yet taken."""
+MAX_CONNECTIONS = 4096
+SECONDS_TO_SEND = 30.0
+"""For a whole request; a body gets more by its size."""
+SLOWEST_BODY = 16 << 10
+"""Bytes that buy a body another second."""
+SECONDS_TO_TAKE = 30.0
+"""For a client to take any part of a waiting answer."""
+
+TIMED_OUT = 408
+
+log = logging.getLogger("greenroom.serve")
+
+
+class Connections(ServerState):
+    """All connections of a server, and their limits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.limit = _connection_limit()
+        self.held = 0
+        """Bytes of bodies in memory."""
+        self.closed: Counter[str] = Counter()
+        """Connections closed since the last line in the log, by the reason."""
+
+    def make_room(self, new: GuardedProtocol) -> bool:
+        """Close the connection that is idle for longest, if there are too many."""
+        if len(self.connections) <= self.limit:
+            return True
+        idle = [one for one in self._all() if one.idle_since is not None and one is not new]
+        if idle:
+            longest = min(idle, key=lambda one: one.idle_since or 0.0)
+            longest.refuse(408, f"{self.limit:,} connections are open, which is the limit.")
+        return bool(idle)
+
+    def sweep(self, now: float) -> None:
+        """Close connections that are out of time, and those that hold too much; log it."""
+        for one in self._all():
+            one.check_time(now)
+        blocked = [one for one in self._all() if one.blocked_since is not None]
+        untaken = sum(one.untaken for one in blocked)
+        for one in sorted(blocked, key=lambda one: one.blocked_since or now):
+            if untaken <= MAX_HELD:
+                break
+            untaken -= one.untaken
+            one.abort(f"answers that clients do not take are over {MAX_HELD:,} bytes")
+        if self.closed:
+            reasons = "; ".join(f"{count:,} because {why}" for why, count in self.closed.items())
+            log.warning("Closed connections: %s.", reasons)
+            self.closed.clear()
+
+    def close_idle(self) -> None:
+        """Close connections whose clients neither send nor take anything: the server stops."""
+        for one in self._all():
+            if one.idle_since is not None:
+                one.transport.abort()
+
+    def _all(self) -> list[GuardedProtocol]:
+        return [one for one in self.connections if isinstance(one, GuardedProtocol)]
+
+
+class GuardedProtocol(HttpToolsProtocol):
+    """uvicorn's protocol with limits."""
+
+    server_state: Connections
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.since: float | None = self.loop.time()
+        """When the wait for a whole request began; None while one is answered."""
+        self.blocked_since: float | None = None
+        """When the client last took a part of the answer that waits for it."""
+        self.untaken = 0
+        self._unparsed = 0
+        self._held = 0
+
+    @property
+    def idle_since(self) -> float | None:
+        """Since when the client neither sends a request nor takes an answer; None if it does."""
+        if self.blocked_since is not None:
+            return self.blocked_since
+        cycle = self.cycle
+        answering = bool(cycle) and not (cycle.response_complete or cycle.more_body)
+        return None if answering or self.pipeline else self.since
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if not self.server_state.make_room(self):
+            self.refuse(503, "All connections are busy. Try again soon.")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._release()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        self._unparsed += len(data)
+        super().data_received(data)
+        if self._unparsed > MAX_HEAD:
+            self.refuse(431, f"The head of a request is larger than {MAX_HEAD:,} bytes.")
+
+    def on_message_begin(self) -> None:
+        self.since = self.loop.time()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._unparsed = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._unparsed = 0
+        size = len(body)
+        if self.since is not None:
+            self.since += size / SLOWEST_BODY
+        if not self.cycle.response_complete:
+            self._held += size
+            self.server_state.held += size
+            if self.server_state.held > max(MAX_HELD, self._held):
+                self.refuse(503, f"All requests together are larger than {MAX_HELD:,} bytes.")
+                return
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._unparsed = 0
+        self.since = self.loop.time() if self.cycle.response_complete else None
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        self._release()
+        if self.since is None and not self.pipeline:
+            self.since = self.loop.time()
+        super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        self.blocked_since = self.loop.time()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        self.blocked_since, self.untaken = None, 0
+        super().resume_writing()
+
+    def check_time(self, now: float) -> None:
+        """Close the connection if it is out of time."""
+        if self.blocked_since is not None:
+            before, self.untaken = self.untaken, self.transport.get_write_buffer_size()
+            if self.untaken < before:
+                self.blocked_since = now
+            elif now - self.blocked_since > SECONDS_TO_TAKE:
+                self.abort(f"the client took nothing of its answer for {SECONDS_TO_TAKE:g} s")
+        elif (since := self.idle_since) is not None and now - since > SECONDS_TO_SEND:
+            self.refuse(408, f"No whole request came within {SECONDS_TO_SEND:g} s.")
+
+    def refuse(self, status: int, why: str) -> None:
+        """Answer with an error, if part of a request is there, and close the connection."""
+        if self.transport.is_closing() or self.blocked_since is not None:
+            self.abort(why)
+            return
+        begun = bool(self.cycle) and not self.cycle.response_complete
+        if status != TIMED_OUT or self._unparsed or begun:
+            body = encoded({"detail": why})
+            head = b"content-type: application/json\r\ncontent-length: %d\r\n" % len(body)
+            end = b"connection: close\r\n\r\n"
+            self.transport.write(b"".join((STATUS_LINE[status], head, end, body)))
+        self._count(why)
+        self.transport.close()
+
+    def abort(self, why: str) -> None:
+        """Close the connection and drop what the client did not take."""
+        self._count(why)
+        self.transport.abort()
+
+    def _count(self, why: str) -> None:
+        if self in self.connections:
+            self.server_state.closed[why[0].lower() + why[1:].rstrip(".")] += 1
+            self.connections.discard(self)
+
+    def _release(self) -> None:
+        self.server_state.held -= self._held
+        self._held = 0
+
+
+def _connection_limit() -> int:
+    """Three quarters of the files that this process may open; handlers need the rest."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return MAX_CONNECTIONS
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = files == resource.RLIM_INFINITY
+    return MAX_CONNECTIONS if unlimited else min(MAX_CONNECTIONS, files * 3 // 4)
