@@ -35,12 +35,13 @@ WORKER = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "needs"),
     [
         pytest.param(TRANSPORT, "litellm", id="transport"),
-        pytest.param(DSPY_MODELS, "dspy", id="dspy", marks=pytest.mark.slow),
-        pytest.param(WORKER, "fastworkflow", id="worker", marks=pytest.mark.slow),
+        pytest.param(DSPY_MODELS, "dspy", id="dspy"),
+        pytest.param(WORKER, "fastworkflow", id="worker"),
     ],
 )
 def test_nothing_is_fetched_when_litellm_is_imported(program: str, needs: str) -> None:
