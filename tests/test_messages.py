@@ -6,7 +6,6 @@ import pytest
 
 from greenroom.messages import text_of
 
-
 CONTENTS: list[tuple[Any, str]] = [
     ("plain", "plain"),
     (None, ""),
