@@ -28,7 +28,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 settings.register_profile(
     "greenroom", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
-settings.register_profile("quick", parent=settings.get_profile("greenroom"), max_examples=25)
+settings.register_profile("quick", parent=settings.get_profile("greenroom"), max_examples=15)
 settings.load_profile("greenroom")
 
 WHOLLY_SLOW = {
@@ -59,6 +59,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """Leave out at once what is slow as a whole: its imports take seconds too."""
     wholly_slow = {Path(__file__).parent / name for name in WHOLLY_SLOW}
     return True if is_quick(config) and collection_path in wholly_slow else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests through litellm are slow: importing it takes seconds in each process."""
+    for item in items:
+        callspec = getattr(item, "callspec", None)
+        if callspec is not None and callspec.params.get("transport") == "litellm":
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

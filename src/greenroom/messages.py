@@ -68,7 +68,7 @@ def _part_text(part: Any) -> str:
         return ""
     found = cast("dict[str, Any]", part)
     kind = found.get("type", "text")
-    if kind not in _TEXT_PARTS:
+    if not isinstance(kind, str) or kind not in _TEXT_PARTS:
         return ""
     text = found.get("refusal") if kind == "refusal" else found.get("text")
     return text if isinstance(text, str) else ""

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from greenroom.analysis.compared import RunComparison
 from greenroom.analysis.comparison import ComparedRun, compare_runs
-from greenroom.analysis.figures import Resampling, RunComparison
+from greenroom.analysis.figures import Resampling
 from greenroom.store.records import Usage
 from tests.analysis.counted import drawn, run
 

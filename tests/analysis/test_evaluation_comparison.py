@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom.analysis import ComparedEvaluation, compare_evaluations
-from greenroom.analysis.figures import EvaluationComparison
+from greenroom.analysis.compared import EvaluationComparison
 from greenroom.store import ResultRecord, ScoreRecord
 from tests.evaluation.figured import result
 

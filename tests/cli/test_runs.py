@@ -191,7 +191,7 @@ def test_gates_slices_and_tables_of_runs(played: Greenroom, tmp_path: Path) -> N
 @pytest.mark.parametrize("runs", [["good"], ["good", "good"], ["good", "bad", "good"]])
 def test_a_comparison_needs_different_runs(played: Greenroom, runs: list[str]) -> None:
     result = played("compare", *runs)
-    assert (result.status, "at least two different runs" in result.err) == (2, True)
+    assert (result.status, "at least two different ones" in result.err) == (2, True)
 
 
 def test_runs_on_different_data_are_not_compared(played: Greenroom, tmp_path: Path) -> None:

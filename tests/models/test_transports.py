@@ -51,6 +51,7 @@ def transport(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reply",
     [
@@ -80,6 +81,7 @@ async def test_both_transports_give_the_same_completion(stub: StubServer, reply:
     assert completions[0] == completions[1]
 
 
+@pytest.mark.slow
 async def test_both_transports_ask_the_same(stub: StubServer) -> None:
     stub.replies = [answers()]
     settings = settings_for(stub, max_tokens=64, temperature=0.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from greenroom.analysis.compared import Comparison, RunComparison
 from greenroom.analysis.comparison import (
     ComparedEvaluation,
     ComparedRun,
@@ -10,14 +11,7 @@ from greenroom.analysis.comparison import (
 )
 from greenroom.analysis.errors import break_down, diagnose
 from greenroom.analysis.evaluations import EvaluationFigures, EvaluatorFigures, measure_evaluation
-from greenroom.analysis.figures import (
-    Comparison,
-    Diagnosis,
-    ErrorBreakdown,
-    Estimate,
-    RunComparison,
-    RunMetrics,
-)
+from greenroom.analysis.figures import Diagnosis, ErrorBreakdown, Estimate, RunMetrics
 from greenroom.analysis.gates import Gate, GateResult, check_gates, parse_gate, parse_gates
 from greenroom.analysis.metrics import measure_run
 from greenroom.analysis.power import PowerAnalysis

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import nan
 from statistics import fmean
 
-from greenroom.analysis import figures, verdicts
+from greenroom.analysis import compared, verdicts
 from greenroom.analysis.evaluations import mean_of_rows, scores_by_row
 from greenroom.analysis.figures import USUAL, ErrorConvention, Resampling
 from greenroom.analysis.metrics import convention_metrics
@@ -47,7 +47,7 @@ class _Side:
     counted: Tally
     solved: Mapping[int, Mapping[int, bool]]
     """By task and trial; tasks without a trial that counts are left out."""
-    figures: figures.RunSide
+    figures: compared.RunSide
 
     def counts(self, task_index: int) -> Counts:
         trials = self.solved[task_index].values()
@@ -62,7 +62,7 @@ def compare_runs(
     *,
     convention: ErrorConvention = "errors_excluded",
     how: Resampling = USUAL,
-) -> figures.Comparison:
+) -> compared.Comparison:
     """Compare each run with the first one, on the tasks that both have results of.
 
     A difference is called if both ways of judging pass^1 agree: the sign-flip test over tasks,
@@ -74,7 +74,7 @@ def compare_runs(
     from greenroom.analysis.paired import difference_of, holm
 
     baseline, *others = [_side(run, convention, how) for run in runs]
-    found: list[tuple[_Side, list[tuple[Counts, Counts]], dict[int, figures.Difference]]] = []
+    found: list[tuple[_Side, list[tuple[Counts, Counts]], dict[int, compared.Difference]]] = []
     for other in others:
         common = sorted(baseline.solved.keys() & other.solved.keys())
         pairs = [(baseline.counts(index), other.counts(index)) for index in common]
@@ -82,7 +82,7 @@ def compare_runs(
         ks = range(1, min(DEEPEST_K, deepest) + 1)
         found.append((other, pairs, {k: difference_of(pairs, k, how) for k in ks}))
     adjusted = holm([differences[1].p_value for _, _, differences in found])
-    return figures.Comparison(
+    return compared.Comparison(
         confidence=how.confidence,
         convention=convention,
         runs=[side.figures for side in (baseline, *others)],
@@ -106,7 +106,7 @@ def _side(run: ComparedRun, convention: ErrorConvention, how: Resampling) -> _Si
             for index, trials in counted.rewards(convention, over=run.over).items()
             if trials
         },
-        figures=figures.RunSide(
+        figures=compared.RunSide(
             **{name: getattr(metrics, name) for name in shared},
             label=run.label,
             total_cost=cost_of(played),
@@ -125,17 +125,17 @@ def _comparison(
     baseline: _Side,
     other: _Side,
     pairs: list[tuple[Counts, Counts]],
-    differences: dict[int, figures.Difference],
+    differences: dict[int, compared.Difference],
     p_adjusted: float,
     confidence: float,
     comparisons: int,
-) -> figures.RunComparison:
+) -> compared.RunComparison:
     from greenroom.analysis.paired import paired_trials
 
     first = differences[1]
     before, after = baseline.solved.keys(), other.solved.keys()
     common = before & after
-    found = figures.RunComparison(
+    found = compared.RunComparison(
         label=other.run.label,
         baseline=baseline.run.label,
         tasks=first.tasks,
@@ -157,14 +157,14 @@ def _comparison(
 
 def _sensitivity(
     pairs: list[tuple[Counts, Counts]], difference: float, confidence: float, comparisons: int
-) -> figures.Sensitivity | None:
+) -> compared.Sensitivity | None:
     if not pairs:
         return None
     spread, trials = observed_spread(pairs)
     analysis = PowerAnalysis(spread, confidence, comparisons)
     worth_asking = abs(difference) >= SMALLEST_DIFFERENCE
     tasks = len(pairs)
-    return figures.Sensitivity(
+    return compared.Sensitivity(
         power=analysis.power,
         detectable=analysis.detectable_difference(tasks=tasks, trials=trials),
         power_for_tenth=analysis.power_to_detect(0.1, tasks=tasks, trials=trials),
@@ -176,13 +176,13 @@ def _sensitivity(
     )
 
 
-def _flips(baseline: _Side, other: _Side) -> Iterator[figures.FlippedTask]:
+def _flips(baseline: _Side, other: _Side) -> Iterator[compared.FlippedTask]:
     from greenroom.analysis.paired import flipped
 
     for index, before, after in flipped(baseline.solved, other.solved):
         gained = after > before
         played = (baseline.counted.rows[index], other.counted.rows[index])
-        yield figures.FlippedTask(
+        yield compared.FlippedTask(
             task_index=index,
             direction="gained" if gained else "lost",
             baseline_rate=before,
@@ -233,23 +233,23 @@ class ComparedEvaluation:
 
 
 def compare_evaluations(
-    compared: Sequence[ComparedEvaluation], *, confidence: float = 0.95
-) -> figures.EvaluationComparisons:
+    evaluations: Sequence[ComparedEvaluation], *, confidence: float = 0.95
+) -> compared.EvaluationComparisons:
     """Compare each evaluation with the first one, on the rows that both have a score of."""
     from greenroom.analysis.paired import flipped, holm, paired_figures, paired_trials
 
-    baseline, others = compared[0], compared[1:]
+    baseline, others = evaluations[0], evaluations[1:]
     common = [(one, alias) for one in others for alias in baseline.aliases if alias in one.aliases]
     found = [
         paired_figures(*_paired(baseline, one, alias), Resampling(confidence))
         for one, alias in common
     ]
     adjusted = holm([one.p_value for _, one in found])
-    differences: dict[int, list[figures.EvaluatorDifference]] = {id(one): [] for one in others}
+    differences: dict[int, list[compared.EvaluatorDifference]] = {id(one): [] for one in others}
     for (other, alias), (rows, one), p_adjusted in zip(common, found, adjusted, strict=True):
         before, after = baseline.verdicts(alias), other.verdicts(alias)
         differences[id(other)].append(
-            figures.EvaluatorDifference(
+            compared.EvaluatorDifference(
                 **dict(one),
                 alias=alias,
                 rows=rows,
@@ -257,7 +257,7 @@ def compare_evaluations(
                 verdict=verdicts.verdict_of(one.difference, p_adjusted, confidence),
                 pairs=paired_trials(before, after),
                 flips=[
-                    figures.FlippedRow(
+                    compared.FlippedRow(
                         row=row + 1,
                         direction="broke" if now < then else "healed",
                         baseline_rate=then,
@@ -268,9 +268,9 @@ def compare_evaluations(
                 ],
             )
         )
-    return figures.EvaluationComparisons(
+    return compared.EvaluationComparisons(
         confidence=confidence,
-        evaluations=[_evaluation_side(one, confidence) for one in compared],
+        evaluations=[_evaluation_side(one, confidence) for one in evaluations],
         comparisons=[
             _evaluation_comparison(baseline, one, differences[id(one)], confidence)
             for one in others
@@ -292,18 +292,18 @@ def _paired(
 def _evaluation_comparison(
     baseline: ComparedEvaluation,
     other: ComparedEvaluation,
-    differences: list[figures.EvaluatorDifference],
+    differences: list[compared.EvaluatorDifference],
     confidence: float,
-) -> figures.EvaluationComparison:
+) -> compared.EvaluationComparison:
     called = {one.verdict for one in differences}
-    verdict: figures.Verdict = "no_difference_shown"
+    verdict: compared.Verdict = "no_difference_shown"
     if called & {"worse", "better"}:
         verdict = "worse" if "worse" in called else "better"
     telling = [one for one in differences if one.verdict == verdict and one.rows]
     told = "; ".join(
         verdicts.difference_text(one.alias, one, one.p_adjusted, confidence) for one in telling
     )
-    return figures.EvaluationComparison(
+    return compared.EvaluationComparison(
         label=other.label,
         baseline=baseline.label,
         evaluators=differences,
@@ -317,9 +317,9 @@ def _evaluation_comparison(
     )
 
 
-def _evaluation_side(one: ComparedEvaluation, confidence: float) -> figures.EvaluationSide:
+def _evaluation_side(one: ComparedEvaluation, confidence: float) -> compared.EvaluationSide:
     answered = sum(result.has_result for result in one.results)
-    return figures.EvaluationSide(
+    return compared.EvaluationSide(
         label=one.label,
         rows=len(one.answered),
         results=answered,

@@ -15,7 +15,7 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
-from greenroom.analysis import figures
+from greenroom.analysis import compared, figures
 from greenroom.analysis.distributions import half_binomial_cdf
 from greenroom.analysis.intervals import TaskBootstrap, constant_bounds, student_interval
 from greenroom.analysis.power import Counts
@@ -29,7 +29,7 @@ LARGEST_LATTICE = 200_000
 
 def difference_of(
     pairs: Sequence[tuple[Counts, Counts]], k: int, how: figures.Resampling = figures.USUAL
-) -> figures.Difference:
+) -> compared.Difference:
     """How far pass^k of two runs lies apart over the tasks with at least k trials in both.
 
     A pair holds a task's counts in the baseline and in the run.
@@ -39,7 +39,7 @@ def difference_of(
     after = [_chance(second, k) for _, second in judged]
     apart = [high - low for low, high in zip(before, after, strict=True)]
     tasks, found = paired_figures(before, after, apart, how)
-    return figures.Difference(**dict(found), k=k, tasks=tasks)
+    return compared.Difference(**dict(found), k=k, tasks=tasks)
 
 
 def paired_figures(
@@ -47,9 +47,9 @@ def paired_figures(
     after: Sequence[Fraction | float],
     apart: Sequence[Fraction],
     how: figures.Resampling = figures.USUAL,
-) -> tuple[int, figures.PairedFigure]:
+) -> tuple[int, compared.PairedFigure]:
     """How many tasks or rows are paired, and what their values before and after come to."""
-    return len(apart), figures.PairedFigure(
+    return len(apart), compared.PairedFigure(
         baseline=_mean(before),
         value=_mean(after),
         difference=difference_interval(apart, how),
@@ -122,14 +122,14 @@ def mcnemar_p_value(only_first: int, only_second: int) -> float:
     return min(1.0, 2 * half_binomial_cdf(min(only_first, only_second), pairs)) if pairs else 1.0
 
 
-def paired_trials(before: Successes, after: Successes) -> figures.PairedTrials:
+def paired_trials(before: Successes, after: Successes) -> compared.PairedTrials:
     """Successes before and after, and McNemar's test of the pairs."""
     table = Counter(
         (before[index][trial], after[index][trial])
         for index in before.keys() & after.keys()
         for trial in before[index].keys() & after[index].keys()
     )
-    return figures.PairedTrials(
+    return compared.PairedTrials(
         both=table[True, True],
         only_baseline=table[True, False],
         only_run=table[False, True],

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import isnan
 
-from greenroom.analysis.figures import Estimate, PairedFigure, RunComparison, Sensitivity, Verdict
+from greenroom.analysis.compared import PairedFigure, RunComparison, Sensitivity, Verdict
+from greenroom.analysis.figures import Estimate
 
 
 def verdict_of(apart: Estimate, p_adjusted: float, confidence: float) -> Verdict:

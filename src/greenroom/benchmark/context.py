@@ -23,8 +23,7 @@ from greenroom.models.pool import ModelPool
 from greenroom.options import role_models, stored_settings
 from greenroom.store import Usage
 from greenroom.trials import cell_seed, open_models
-from greenroom.users import UserContext, UserStrategy, find_user_strategy
-from greenroom.users.scripted import strategy as SCRIPTED  # noqa: N812
+from greenroom.users import UserContext, UserStrategy, find_user_strategy, scripted
 
 MOST_EPISODES = 1_000_000
 """A run's cells are planned in memory."""
@@ -41,7 +40,7 @@ class RunContext:
     domain: Domain
     strategy: AgentStrategy
     config: RunConfig = field(default_factory=RunConfig)
-    user_strategy: UserStrategy = SCRIPTED
+    user_strategy: UserStrategy = scripted.strategy
     task_indices: Sequence[int] = ()
     pool: ModelPool | None = None
     shared: Any = None

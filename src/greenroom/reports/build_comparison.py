@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from greenroom.analysis import figures
+from greenroom.analysis import compared, figures
 from greenroom.analysis.comparison import (
     ComparedEvaluation,
     ComparedRun,
@@ -99,7 +99,7 @@ def _compared_run(store: Store, run: RunRecord) -> ComparedRun:
 
 
 def _coverage_notes(
-    compared: Sequence[ComparedRun], comparison: figures.Comparison
+    compared: Sequence[ComparedRun], comparison: compared.Comparison
 ) -> Iterator[str]:
     """What episodes without a result mean for the verdicts."""
     lacking = [side for side in comparison.runs if side.coverage < 1]
@@ -156,7 +156,7 @@ def sides(report: ComparisonReport) -> Iterator[AnySection]:
 
 def _estimates(
     report: ComparisonReport,
-) -> Iterator[tuple[figures.Side, Mapping[str, figures.Estimate]]]:
+) -> Iterator[tuple[compared.Side, Mapping[str, figures.Estimate]]]:
     """pass^k of every run, or the mean scores of every evaluation, by name."""
     for run in report.runs:
         yield run, {f"pass^{k}": e for k, e in sorted(run.pass_hat_k.items()) if k <= _MOST_KS}
@@ -168,7 +168,7 @@ def differences(report: ComparisonReport) -> Iterator[AnySection]:
     """How far the figures lie apart over what both have, and how sure that is."""
     rows: list[list[Cell]] = []
     for one in report.comparisons:
-        if isinstance(one, figures.RunComparison):
+        if isinstance(one, compared.RunComparison):
             found = [(f"pass^{k}", d.tasks, d) for k, d in one.differences.items()]
         else:
             found = [(d.alias, d.rows, d) for d in one.evaluators]
@@ -192,7 +192,7 @@ def differences(report: ComparisonReport) -> Iterator[AnySection]:
 def _difference_notes(report: ComparisonReport) -> Iterator[str]:
     yield f"Intervals hold with {percent(report.confidence)} confidence."
     for one in report.comparisons:
-        if isinstance(one, figures.RunComparison):
+        if isinstance(one, compared.RunComparison):
             yield _pairs("trials", "solved", one, one.trials)
         else:
             for evaluator in one.evaluators:
@@ -211,8 +211,8 @@ def _difference_notes(report: ComparisonReport) -> Iterator[str]:
 def _pairs(
     noun: str,
     verb: str,
-    one: figures.RunComparison | figures.EvaluationComparison,
-    pairs: figures.PairedTrials,
+    one: compared.RunComparison | compared.EvaluationComparison,
+    pairs: compared.PairedTrials,
 ) -> str:
     return (
         f"Paired {noun}: {pairs.only_run} {verb} only in {one.label}, {pairs.only_baseline} only "
@@ -243,9 +243,11 @@ def flips(report: ComparisonReport) -> Iterator[AnySection]:
         )
 
 
-def _flipped(one: figures.RunComparison | figures.EvaluationComparison) -> Iterator[Row]:
+def _flipped(
+    one: compared.RunComparison | compared.EvaluationComparison,
+) -> Iterator[Row]:
     """The rows of flips, what broke first."""
-    if isinstance(one, figures.RunComparison):
+    if isinstance(one, compared.RunComparison):
         words = {"lost": "broke", "gained": "healed"}
         for flip in sorted(one.flips, key=lambda flip: flip.direction != "lost"):
             how, rates = words[flip.direction], (flip.baseline_rate, flip.rate)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, overload
 
 from pydantic import Field, WrapSerializer, WrapValidator, computed_field
 
-from greenroom.analysis import figures
+from greenroom.analysis import compared, figures
 from greenroom.analysis.evaluations import EvaluationFigures
 from greenroom.analysis.figures import Immutable
 from greenroom.analysis.slices import Slice
@@ -176,11 +176,13 @@ class ComparisonReport(Report, frozen=True):
     confidence: float
     convention: figures.ErrorConvention | None = None
     """For runs: what becomes of episodes without a result."""
-    runs: list[figures.RunSide] = Field(default_factory=list[figures.RunSide])
+    runs: list[compared.RunSide] = Field(default_factory=list[compared.RunSide])
     """The baseline first; empty for evaluations."""
-    evaluations: list[figures.EvaluationSide] = Field(default_factory=list[figures.EvaluationSide])
+    evaluations: list[compared.EvaluationSide] = Field(
+        default_factory=list[compared.EvaluationSide]
+    )
     """The baseline first; empty for runs."""
-    comparisons: list[figures.RunComparison] | list[figures.EvaluationComparison]
+    comparisons: list[compared.RunComparison] | list[compared.EvaluationComparison]
     """One for each further run or evaluation."""
 
     @property

@@ -1,0 +1,207 @@
+"""The figures of comparisons: runs or evaluations against the first of them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from greenroom.analysis.figures import ErrorConvention, Estimate, Immutable, Number
+
+Verdict = Literal["better", "worse", "no_difference_shown"]
+
+
+class Side(Immutable, frozen=True):
+    """A run or an evaluation as it stands in a comparison, over all that it has itself."""
+
+    label: str
+    coverage: Number
+    """The share of what was planned that counts."""
+    average_cost: float | None
+    """US dollars per episode or answered call; None if a price is unknown or nothing was bought."""
+
+
+class RunSide(Side, frozen=True):
+    """A run as it stands in a comparison, over all of its own tasks."""
+
+    tasks: int
+    episodes: int
+    pass_hat_k: dict[int, Estimate]
+    average_reward: Estimate
+    total_cost: float | None
+    average_seconds: Number
+
+
+class EvaluationSide(Side, frozen=True):
+    """An evaluation as it stands in a comparison, over all of its own rows."""
+
+    rows: int
+    results: int
+    """Calls with an answer."""
+    means: dict[str, Estimate]
+    """The mean score by evaluator."""
+
+
+class PairedFigure(Immutable, frozen=True):
+    """A figure of both over the tasks or rows that both have."""
+
+    baseline: Number
+    value: Number
+    difference: Estimate
+    """The figure less the baseline's."""
+    p_value: float
+    """Of the sign-flip test over tasks or rows, before any correction."""
+
+
+class PairedTrials(Immutable, frozen=True):
+    """Trials of the same task and number in both runs, and McNemar's exact test of them."""
+
+    both: int
+    only_baseline: int
+    """Pairs of which the baseline's trial succeeded and the run's did not."""
+    only_run: int
+    neither: int
+    p_value: float
+
+
+class Flip(Immutable, frozen=True):
+    """What was mostly solved before and mostly is not now, or the other way."""
+
+    baseline_rate: float
+    rate: float
+
+
+class Difference(PairedFigure, frozen=True):
+    """pass^k of two runs over the tasks that both have at least k trials of."""
+
+    k: int
+    tasks: int
+
+
+class FlippedTask(Flip, frozen=True):
+    """A task that went from mostly solved to mostly failed, or the other way."""
+
+    task_index: int
+    direction: Literal["gained", "lost"]
+    """Gained: the baseline mostly failed it, and the run mostly solved it."""
+    baseline_trials: int
+    trials: int
+    why: str | None = None
+    """Why the run that failed it did, where that was given."""
+    instruction: str = ""
+
+
+class FlippedRow(Flip, frozen=True):
+    """A row that passed mostly before and does not now, or the other way."""
+
+    row: int
+    """From 1."""
+    direction: str
+    """broke or healed."""
+    why: str = ""
+    """The evaluator's reason for the verdict that is not a pass."""
+
+
+class EvaluatorDifference(PairedFigure, frozen=True):
+    """What one evaluator says of both."""
+
+    alias: str
+    rows: int
+    """Rows with a score in both; all figures here are of these."""
+    p_adjusted: float
+    """After Holm's correction for all evaluators and comparisons made at once."""
+    verdict: Verdict
+    pairs: PairedTrials
+    """Verdicts on the same row and repeat."""
+    flips: list[FlippedRow]
+
+
+class Sensitivity(Immutable, frozen=True):
+    """What this comparison could find, and what it would take to call the difference seen."""
+
+    power: float
+    """The power that the other figures are for."""
+    detectable: Number
+    """The smallest true difference that is called with this power; NaN if none is."""
+    power_for_tenth: float
+    """The power with which a true difference of 0.10 is called."""
+    trials_needed: int | None
+    """Trials of each of these tasks that would call the difference seen; None if none would."""
+    tasks_needed: int | None
+    """Tasks like these, with the trials they have now, that would call the difference seen."""
+    between_tasks: float
+    """The variance of the true difference over tasks."""
+    within_tasks: float
+    """The variance that chance adds to the difference of one trial each."""
+    separable: bool
+    """False where the two cannot be told apart: tasks with one trial only."""
+
+
+class Versus(Immutable, frozen=True):
+    """A run or an evaluation against the baseline."""
+
+    label: str
+    baseline: str
+    verdict: Verdict
+    sentence: str
+    """The verdict in plain words."""
+    cost_difference: float | None
+    """Average cost per episode or call, less the baseline's; None if either is not known."""
+
+
+class RunComparison(Versus, frozen=True):
+    """One run against the baseline. Its cost difference is of the tasks in common."""
+
+    tasks: int
+    """Tasks that both runs have results of; all figures here are of these."""
+    only_baseline: list[int]
+    """Tasks left out because only the baseline has results of them."""
+    only_run: list[int]
+    """Tasks left out because only the run has results of them."""
+    differences: dict[int, Difference]
+    """By k, from 1 to 4 at most."""
+    trials: PairedTrials
+    p_adjusted: float
+    """The p-value of pass^1 after Holm's correction for all comparisons made at once."""
+    sensitivity: Sensitivity | None
+    """None where there are no tasks in common."""
+    flips: list[FlippedTask]
+
+    @property
+    def left_out(self) -> int:
+        """How many tasks could not be compared."""
+        return len(self.only_baseline) + len(self.only_run)
+
+
+class EvaluationComparison(Versus, frozen=True):
+    """One evaluation against the baseline: worse if any evaluator shows that, else better so."""
+
+    evaluators: list[EvaluatorDifference]
+    only_baseline: int
+    """Rows left out because only the baseline has an answer."""
+    only_run: int
+    """Rows left out because only the evaluation has an answer."""
+
+    @property
+    def left_out(self) -> int:
+        """How many rows could not be compared."""
+        return self.only_baseline + self.only_run
+
+
+class Comparison(Immutable, frozen=True):
+    """Runs against the first of them."""
+
+    confidence: float
+    convention: ErrorConvention
+    runs: list[RunSide]
+    """The baseline first."""
+    comparisons: list[RunComparison]
+    """One for each further run."""
+
+
+class EvaluationComparisons(Immutable, frozen=True):
+    """Evaluations against the first of them."""
+
+    confidence: float
+    evaluations: list[EvaluationSide]
+    """The baseline first."""
+    comparisons: list[EvaluationComparison]
+    """One for each further evaluation."""
