@@ -35,12 +35,14 @@ WHOLLY_SLOW = {
     "agents/test_fastworkflow_agent.py": "FastWorkflow itself, trained",
     "agents/test_fastworkflow_bridge.py": "FastWorkflow itself, in processes of its own",
     "agents/test_fastworkflow_versions.py": "another FastWorkflow, which is fetched first",
+    "benchmark/test_sessions_of_clients.py": "clients of OpenAI, Agenta and the AI SDK",
     "reports/test_browser.py": "a browser",
     "reports/test_large_runs.py": "runs of thousands of episodes are exported in every form",
     "test_planted_secrets.py": "every command, against a server",
     "test_packaging.py": "a wheel is built and installed",
     "workflows/test_agenta_interop.py": "servers and clients of Agenta, in another environment",
     "workflows/test_serving_generated.py": "inputs that take seconds to generate",
+    "workflows/test_use_chat.py": "useChat under Node, which is fetched first",
 }
 """The modules that `make check` leaves out as a whole, and what makes all of their tests slow."""
 

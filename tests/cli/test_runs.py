@@ -123,9 +123,9 @@ def test_result_files_stand_in_the_place_of_runs(played: Greenroom, tmp_path: Pa
     expected = played("compare", "good", "bad", "--json").json["comparisons"][0]
     for pair in ((files["good"], files["bad"]), ("good", files["bad"]), (files["good"], "bad")):
         (found,) = played("compare", *pair, "--json").json["comparisons"]
-        assert (found["verdict"], found["difference"]) == (
+        assert (found["verdict"], found["differences"]) == (
             expected["verdict"],
-            expected["difference"],
+            expected["differences"],
         )
     rows = json.loads(files["bad"].read_text())
     rows[0]["info"]["task"]["instruction"] = "Another wish."

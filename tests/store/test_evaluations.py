@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from math import inf, nan
+from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import event, text
+from sqlalchemy.exc import OperationalError
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.store import (
@@ -121,9 +123,17 @@ def test_attempts_that_came_to_nothing_are_kept(filled: Store) -> None:
 
 
 def test_a_transaction_is_all_or_nothing(filled: Store) -> None:
-    impossible = sample_result(1).model_copy(update={"outcome": None})
+    written: list[str] = []
+
+    def lose_the_second(*arguments: Any) -> None:
+        written.extend(["INSERT"] if "INSERT INTO results" in arguments[2] else [])
+        if len(written) == 2:
+            raise OperationalError(arguments[2], None, Exception("disk I/O error"))
+
+    event.listen(filled.engine, "before_cursor_execute", lose_the_second)
     with pytest.raises(StoreError):
-        filled.evaluations.add(KEY, [sample_result(), impossible])
+        filled.evaluations.add(KEY, [sample_result(), sample_result(1)])
+    event.remove(filled.engine, "before_cursor_execute", lose_the_second)
     assert list(filled.evaluations.summaries(KEY)) == []
 
 
