@@ -63,7 +63,7 @@ class Played:
         self.environment = Environment(
             domain or small_domain(), user or ScriptedUser(), max_steps=max_steps
         )
-        context = AgentContext(0, 0, 1, strategy.check(options), model=self.model, episode_seed=77)
+        context = AgentContext(0, 0, 1, strategy.check(options), model=self.model, seed=77)
         agent = strategy.create(context)
         assert isinstance(agent, ModelAgent)
         self.agent = agent

@@ -55,6 +55,27 @@ def test_trials_that_are_the_same_step_by_step_are_told() -> None:
     assert not any("step by step" in note for note in different.notes)
 
 
+def test_trials_of_which_one_crashed_are_not_the_same() -> None:
+    def create(context: AgentContext) -> Agent:
+        if context.trial:
+            raise KeyError("order_id")
+        return Sayer("Hello.")
+
+    assert report_of(create).identical_tasks == 0
+
+
+def test_each_trial_has_a_seed_of_its_own() -> None:
+    seen: list[AgentContext] = []
+
+    def create(context: AgentContext) -> Agent:
+        seen.append(context)
+        return Sayer(str(context.seed))
+
+    assert report_of(create).identical_tasks == 0
+    assert len({context.seed for context in seen}) == len(seen) == 6
+    assert len({context.run_seed for context in seen}) == 1
+
+
 def test_a_call_written_as_text_has_its_own_kind_and_remedy() -> None:
     text = '```json\n{"name": "cancel_pending_order", "arguments": {"order_id": "#W1"}}\n```'
     report = report_of(lambda context: Sayer(text))

@@ -225,7 +225,7 @@ def test_trials_are_told_apart(run: Run, playing: Callable[..., None]) -> None:
     seen: list[tuple[int, int, int]] = []
 
     async def note(context: AgentContext, stage: Stage) -> None:
-        seen.append((context.task_index, context.trial, context.episode_seed))
+        seen.append((context.task_index, context.trial, context.seed))
 
     playing(note)
     run("--task-ids", 1, 2, "--num-trials", 3, "--seed", 4)

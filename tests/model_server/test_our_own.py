@@ -59,7 +59,7 @@ async def reward(
     context = AgentContext(
         task_index=index,
         trial=0,
-        seed=1,
+        run_seed=1,
         settings=find_strategy(agent).check(options if agent == "few-shot" else {}),
         model=model,
     )

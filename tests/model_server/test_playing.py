@@ -72,7 +72,7 @@ def test_the_synthetic_model_is_the_synthetic_agent(retail: Domain) -> None:
             AgentContext(
                 task_index=index,
                 trial=trial,
-                seed=4,
+                run_seed=4,
                 settings=synthetic.check({"success": "0.5"}),
                 script=Script(retail, "test", index),
             )

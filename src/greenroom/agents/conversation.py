@@ -51,7 +51,7 @@ class ModelAgent(ABC):
         assert context.model is not None, "a strategy that needs a model was made without one"
         self.messages: list[ChatMessage] = []
         self._model = context.model
-        self._seed = context.episode_seed
+        self._seed = context.seed
         self._unusable_limit = context.settings.unusable_limit
 
     async def play(self, stage: Stage) -> None:

@@ -52,7 +52,7 @@ class FewShotAgent(ToolCallingAgent):
 
     def __init__(self, context: AgentContext) -> None:
         super().__init__(context)
-        self._examples = draw_examples(context.settings, context.episode_seed)
+        self._examples = draw_examples(context.settings, context.seed)
 
     def _system(self, stage: Stage) -> str:
         shown = [f"\n\n## Example {n}\n\n{text}" for n, text in enumerate(self._examples, 1)]

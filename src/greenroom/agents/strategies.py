@@ -107,16 +107,16 @@ class AgentContext:
 
     task_index: int
     trial: int
-    seed: int
-    """The run's seed; an agent's random choices depend on this, the task and the trial."""
+    run_seed: int
+    """The seed of the whole run, the same for all of its episodes."""
     settings: Any = field(default_factory=Settings)
     """An instance of the strategy's model of settings."""
     script: Script | None = None
     """Only for strategies that read the script."""
     model: Model | None = None
     """Only for strategies that need one."""
-    episode_seed: int = 0
-    """A seed for the model, different for every episode of the run."""
+    seed: int = 0
+    """The seed of this episode, for the model and the agent's own draws: each trial has another."""
     role_models: Mapping[str, Model] = field(default_factory=dict[str, "Model"])
     """Models for some of the agent's roles, if its settings name them."""
     shared: Any = None

@@ -55,8 +55,8 @@ class WanderingAgent:
 
 def _create(context: AgentContext) -> Agent:
     script = required_script(context)
-    draw = random.Random(f"{context.seed}/{context.task_index}/{context.trial}")  # noqa: S311
-    chance = success_probability(context.settings, context.seed, context.task_index)
+    draw = random.Random(f"{context.run_seed}/{context.task_index}/{context.trial}")  # noqa: S311
+    chance = success_probability(context.settings, context.run_seed, context.task_index)
     if draw.random() < chance:
         return Oracle(script.domain, script.task.actions, script.task.outputs)
     return draw.choice(_ways_to_fail(script, draw))

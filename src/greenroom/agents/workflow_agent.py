@@ -167,7 +167,7 @@ class WorkflowModel:
 def create_model(context: AgentContext) -> Model:
     """The workflow as the model of one episode."""
     assert isinstance(context.shared, OpenWorkflow), "the strategy was not prepared"
-    session = f"{context.seed}-{context.task_index}-{context.trial}-{uuid4().hex[:8]}"
+    session = f"{context.run_seed}-{context.task_index}-{context.trial}-{uuid4().hex[:8]}"
     return WorkflowModel(context.shared.target, context.settings.parameters, session)
 
 

@@ -72,6 +72,9 @@ def measure_run(
     )
 
 
+_NOTHING_PLAYED = 0
+
+
 class RepeatTally:
     """Finds tasks that were played several times, and step by step the same each time."""
 
@@ -80,16 +83,19 @@ class RepeatTally:
 
     def add(self, episode: EpisodeRecord) -> None:
         """Count an episode."""
-        if episode.has_result and episode.steps:
+        if episode.has_result:
             steps = ((repr(one.action), one.observation, one.source) for one in episode.steps)
+            played = hash((episode.outcome, *steps)) if episode.steps else _NOTHING_PLAYED
             self._trials[episode.task_index] += 1
-            self._different.setdefault(episode.task_index, set()).add(hash(tuple(steps)))
+            self._different.setdefault(episode.task_index, set()).add(played)
 
     @property
     def identical_tasks(self) -> int:
         """How many of the tasks there are."""
-        found = self._different.items()
-        return sum(self._trials[index] > 1 and len(ways) == 1 for index, ways in found)
+        found = ((self._trials[index], ways) for index, ways in self._different.items())
+        return sum(
+            trials > 1 and len(ways) == 1 and ways != {_NOTHING_PLAYED} for trials, ways in found
+        )
 
 
 def convention_metrics(

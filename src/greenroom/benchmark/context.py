@@ -103,7 +103,7 @@ class RunContext:
             config.seed,
             self.settings,
             script=script if strategy.reads_script else None,
-            episode_seed=seed,
+            seed=seed,
             shared=self.shared,
         )
         model = _agent_model(config) if config.model else None
@@ -131,7 +131,7 @@ class RunContext:
         """The user of one episode: the agent's own if it brings one, else the run's."""
         if self.strategy.create_user is not None:
             return self.strategy.create_user(agent)
-        config, seed = self.config, agent.episode_seed
+        config, seed = self.config, agent.seed
         model = None
         if config.user_model and self.user_strategy.needs_model and self.pool is not None:
             scope = f"{config.seed}/{agent.task_index}/{agent.trial}"

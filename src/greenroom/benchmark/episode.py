@@ -105,7 +105,7 @@ async def play_episode(
         steps=tuple(environment.steps),
         started_at=started_at,
         seconds=time.monotonic() - start,
-        seed=agent_context.episode_seed,
+        seed=agent_context.seed,
         details=reward,
         error=_error_text(problem) if outcome in (NO_RESULT, "crashed") else None,
         messages=getattr(agent, "messages", None),

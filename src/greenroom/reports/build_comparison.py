@@ -17,12 +17,13 @@ from greenroom.errors import InputError
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.report import ComparisonReport
 from greenroom.reports.sections import AnySection, Cell, Row
-from greenroom.reports.texts import known, money, percent, plural
+from greenroom.reports.texts import known, money, one_line, percent, plural, wish
 from greenroom.store import EvaluationRecord, RunRecord, Store
 from greenroom.store.records import EpisodeSummary, total_cost
 
 _SHOWN_FLIPS = 10
 _MOST_KS = 4
+_LONGEST_WISH = 100
 
 
 def compare_stored(
@@ -251,7 +252,8 @@ def _flipped(
         words = {"lost": "broke", "gained": "healed"}
         for flip in sorted(one.flips, key=lambda flip: flip.direction != "lost"):
             how, rates = words[flip.direction], (flip.baseline_rate, flip.rate)
-            yield Row(cells=[flip.task_index, how, *rates, flip.why or "", flip.instruction])
+            wanted = one_line(wish(flip.instruction), _LONGEST_WISH)
+            yield Row(cells=[flip.task_index, how, *rates, flip.why or "", wanted])
         return
     found = [(flip, d.alias) for d in one.evaluators for flip in d.flips]
     for flip, alias in sorted(found, key=lambda item: item[0].direction != "broke"):

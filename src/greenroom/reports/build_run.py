@@ -22,7 +22,7 @@ from greenroom.reports.run_figures import (
     turn_curve,
 )
 from greenroom.reports.sections import AnySection, columns
-from greenroom.reports.texts import KINDS, date_text, kind_words, known, money
+from greenroom.reports.texts import KINDS, date_text, kind_words, known, money, wish
 from greenroom.util.raw_json import raw_text
 
 
@@ -96,7 +96,7 @@ def cells(data: RunData) -> Iterator[AnySection]:
                 outcomes=[task.outcomes.get(trial) for trial in trials],
                 score=task.successes / task.trials if task.trials else None,
                 cells=[
-                    task.instruction,
+                    wish(task.instruction),
                     [task.successes, task.trials],
                     *map(known, (task.average_reward, task.mean_steps, task.mean_turns)),
                     *_successes(solved.get(task.task_index, [])),
@@ -117,7 +117,7 @@ def _successes(solved: Sequence[EpisodeLike]) -> list[sections.Cell]:
 
 def failures(data: RunData) -> Iterator[AnySection]:
     """Failures by kind, and each explained."""
-    wishes = {task.task_index: task.instruction for task in data.metrics.tasks}
+    wishes = {task.task_index: wish(task.instruction) for task in data.metrics.tasks}
     yield failure_section(data.errors, wishes)
 
 

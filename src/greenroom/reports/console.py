@@ -29,6 +29,8 @@ _MOST_POINTS = 20
 _MOST_EVIDENCE = 3
 _LONGEST = 160
 _INDENT = 4
+_NARROWEST = 12
+_GAP = 3
 _VERDICTS = {True: "passed", False: "not passed", None: "no verdict"}
 _ALL = 10**9
 _ASCII = str.maketrans({"–": "-", "…": "...", "×": "x", "✓": "+", "·": "."})
@@ -130,7 +132,7 @@ class Printer:
     def _table(self, title: str, lines: tabular.Lines, stretched: int | None = None) -> None:
         """A table. The stretched column gets the room that is left, and its texts are cut."""
         wide = self.console.width >= (WIDE if stretched is None else VERY_WIDE)
-        places = [place for place, one in enumerate(lines.columns) if wide or not one.wide]
+        places = self._that_fit(lines, wide=wide)
         table = RichTable(
             title=self.text(title, "bold"),
             title_justify="left",
@@ -146,6 +148,7 @@ class Printer:
                 no_wrap=column.right or column.format == "outcomes" or place == stretched,
                 overflow="crop" if self.console.options.ascii_only else "ellipsis",
                 ratio=1 if place == stretched else None,
+                min_width=None if column.right else min(len(column.label), _NARROWEST),
             )
         table.expand = stretched is not None
         for row in lines.rows:
@@ -155,6 +158,23 @@ class Printer:
         if lines.more:
             self.say(f"{lines.more}: {self.more} shows them.", "dim")
             self.console.print()
+
+    def _that_fit(self, lines: tabular.Lines, *, wide: bool) -> list[int]:
+        """The columns with room for their figures: the last wide ones are left out first."""
+
+        def needed(place: int) -> int:
+            column = lines.columns[place]
+            cells = (self._cell(row.cells[place], column) for row in lines.rows)
+            longest = max([len(column.label), *map(len, cells)])
+            return (longest if column.right else min(longest, _NARROWEST)) + _GAP
+
+        places = [place for place, one in enumerate(lines.columns) if wide or not one.wide]
+        total = sum(map(needed, places))
+        for place in reversed(places.copy()):
+            if total > self.console.width and lines.columns[place].wide:
+                places.remove(place)
+                total -= needed(place)
+        return places
 
     def _cell(self, cell: sections.Cell, column: sections.Column) -> RichText:
         if column.format == "outcome" and isinstance(cell, str):

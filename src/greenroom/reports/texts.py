@@ -32,6 +32,16 @@ KINDS: Final[dict[str, tuple[str, str]]] = {
     "other": ("Other", "none of the above"),
 }
 
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+_IDENTITY = re.compile(
+    r"\b(you are|you're|your name|user[ _]id|e-?mail|zip code|you live|residing|account)\b", re.I
+)
+_WISH = re.compile(
+    r"\b(want|wish|would like|need|cancel|return|exchange|change|modify|book|refund|order|receiv)",
+    re.I,
+)
+_WANTS = re.compile(r"\byou (want|need|wish|would like)\b", re.I)
+
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
@@ -50,6 +60,19 @@ def one_line(text: str, limit: int | None = None, *, spaces: bool = False) -> st
     if limit is not None and len(line) > limit:
         return line[: max(1, limit - 1)].rstrip() + "…"
     return line
+
+
+def wish(instruction: str) -> str:
+    """What a user wants: the instruction without the sentences that only say who the user is."""
+    sentences = _SENTENCE.split(instruction.strip())
+    for place, sentence in enumerate(sentences):
+        if not _IDENTITY.search(sentence):
+            return " ".join(sentences[place:])
+        if _WISH.search(sentence):
+            wants = _WANTS.search(sentence)
+            start = sentence[wants.start() if wants else 0 :]
+            return " ".join([start[:1].upper() + start[1:], *sentences[place + 1 :]])
+    return instruction
 
 
 def percent(value: float, digits: int = 0) -> str:

@@ -1,0 +1,31 @@
+"""Words that all reports share."""
+
+from __future__ import annotations
+
+import pytest
+
+from greenroom.domains.domain import load_domain
+from greenroom.reports.texts import wish
+
+
+@pytest.mark.parametrize(
+    ("instruction", "wanted"),
+    [
+        ("You are Ann Lee in 19122. You want a refund.", "You want a refund."),
+        ("Your user id is ann_1 and you want to fly.", "You want to fly."),
+        (
+            "Your name is Ann. Your email is ann@example.com. The kettle broke. You are cross.",
+            "The kettle broke. You are cross.",
+        ),
+        ("Buy a kettle.", "Buy a kettle."),
+        ("You are Ann Lee.", "You are Ann Lee."),
+        ("", ""),
+    ],
+)
+def test_the_wish_comes_without_who_the_user_is(instruction: str, wanted: str) -> None:
+    assert wish(instruction) == wanted
+
+
+def test_built_in_tasks_are_shown_by_their_wishes() -> None:
+    for task in load_domain("retail").tasks():
+        assert "@example" not in wish(task.instruction)[:80]
