@@ -30,10 +30,9 @@ import dspy
 import fastworkflow
 from dotenv import dotenv_values
 
-from greenroom import chat_workflow
+from greenroom import chat_workflow, report_usage
 from greenroom.errors import InputError
 from greenroom.messages import Message
-from greenroom.workflows import report_usage
 
 FOLDER = Path(os.environ.get("FASTWORKFLOW_PATH", "examples/hello_world")).resolve()
 MOST_SESSIONS = 100

@@ -20,8 +20,7 @@ from langchain_openai import ChatOpenAI
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
-from greenroom import chat_workflow
-from greenroom.workflows import report_usage
+from greenroom import chat_workflow, report_usage
 
 INSTRUCTIONS = "You help the customers of a shop. Look orders up before you speak about them."
 

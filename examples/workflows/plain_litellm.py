@@ -20,8 +20,7 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 import litellm
 
-from greenroom import chat_workflow
-from greenroom.workflows import report_usage
+from greenroom import chat_workflow, report_usage
 
 # Keep litellm from printing advice.
 litellm.suppress_debug_info = True

@@ -31,9 +31,8 @@ from pydantic_ai import (
 )
 from pydantic_ai.models.openai import OpenAIChatModel
 
-from greenroom import chat_workflow
+from greenroom import chat_workflow, report_usage
 from greenroom.messages import Message
-from greenroom.workflows import report_usage
 
 agent = Agent(
     OpenAIChatModel(os.environ.get("MODEL", "gpt-4o-mini")),

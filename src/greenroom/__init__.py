@@ -10,11 +10,13 @@ from greenroom._version import __version__
 if TYPE_CHECKING:
     from greenroom.api import evaluate, evaluate_async, run, run_async
     from greenroom.workflows.declare import chat_workflow, workflow
+    from greenroom.workflows.usage import report_usage
 
 _MODULES = {
     "chat_workflow": "greenroom.workflows.declare",
     "evaluate": "greenroom.api",
     "evaluate_async": "greenroom.api",
+    "report_usage": "greenroom.workflows.usage",
     "run": "greenroom.api",
     "run_async": "greenroom.api",
     "workflow": "greenroom.workflows.declare",
@@ -35,6 +37,7 @@ __all__ = [
     "chat_workflow",
     "evaluate",
     "evaluate_async",
+    "report_usage",
     "run",
     "run_async",
     "workflow",

@@ -32,7 +32,7 @@ from greenroom.store import (
     open_store,
 )
 from greenroom.store.evaluation_records import score_of
-from greenroom.trials import watch_job
+from greenroom.trials import remove_if_refused, watch_job
 from greenroom.util.files import write_whole
 
 if TYPE_CHECKING:
@@ -216,9 +216,16 @@ async def run_async(
     opened = store or open_store()
     start = partial(start_run, opened, check_config(fields), name=name)
     run, context = await anyio.to_thread.run_sync(start)
-    with watch_job(
-        run.name, run.planned, "pass^1", lambda episode: float(episode.solved), shown=show_progress
-    ) as watcher:
+    with (
+        remove_if_refused(opened.runs, run),
+        watch_job(
+            run.name,
+            run.planned,
+            "pass^1",
+            lambda episode: float(episode.solved),
+            shown=show_progress,
+        ) as watcher,
+    ):
         await play_run(opened, run, context, on_plan=watcher.on_plan, on_result=watcher.on_result)
     report = await anyio.to_thread.run_sync(lambda: build_report(opened, opened.runs.find(run.id)))
     return RunResult(opened, report)
@@ -275,13 +282,16 @@ async def evaluate_async(
     )
     evaluation, context = await start_evaluation(opened, config, name=name, target=target)
     alias = str(evaluation.evaluators[0]["alias"])
-    with watch_job(
-        evaluation.name,
-        evaluation.planned,
-        alias,
-        lambda result: score_of(result, alias),
-        shown=show_progress,
-    ) as watcher:
+    with (
+        remove_if_refused(opened.evaluations, evaluation),
+        watch_job(
+            evaluation.name,
+            evaluation.planned,
+            alias,
+            lambda result: score_of(result, alias),
+            shown=show_progress,
+        ) as watcher,
+    ):
         await run_evaluation(
             opened, evaluation, context, on_plan=watcher.on_plan, on_result=watcher.on_result
         )

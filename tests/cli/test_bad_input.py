@@ -166,3 +166,16 @@ def test_a_model_that_is_not_asked_is_told(greenroom: Greenroom) -> None:
     play = ("run", "--agent-strategy", "synthetic", "--model", "gpt-4o", "--end-index", "1")
     result = greenroom(*play)
     assert (result.status, "--model is not used" in result.err) == (0, True), result.err
+
+
+def test_a_job_that_is_refused_does_not_keep_its_name(greenroom: Greenroom, tmp_path: Path) -> None:
+    app, rows = tmp_path / "app.py", tmp_path / "rows.json"
+    rows.write_text('[{"messages": "Hi", "expected": "Hello"}]')
+    app.write_text("import nothing_like_it")
+    run = ("run", "--workflow", f"{app}:hello", "--end-index", 1)
+    for job in (run, ("eval", f"{app}:hello", rows, "--evaluator", "exact_match")):
+        refused = greenroom(*job, "--name", "first")
+        assert refused.status == 2
+        assert "nothing_like_it" in refused.err
+    assert greenroom("runs", "list", "--json").json == []
+    assert greenroom("evals", "list", "--json").json == []

@@ -39,13 +39,15 @@ def evaluate(
     """
     from greenroom.evaluation import check_evaluation_config
     from greenroom.store import open_store
+    from greenroom.trials import remove_if_refused
 
     wanted = report_options(junit, output)
     parameters = fields.pop("parameters", [])
     config = check_evaluation_config(fields)
     store = open_store()
     evaluation, prepared = _started(store, config, name, parameters)
-    run_and_report(store, evaluation, prepared, wanted, json=json)
+    with remove_if_refused(store.evaluations, evaluation):
+        run_and_report(store, evaluation, prepared, wanted, json=json)
 
 
 def _started(

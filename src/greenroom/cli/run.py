@@ -34,6 +34,7 @@ def run(
     """
     from greenroom.benchmark import check_config, start_run
     from greenroom.store import open_store
+    from greenroom.trials import remove_if_refused
 
     wanted = report_options(junit, output)
     config = check_config(cached_fields(fields, clear_cache))
@@ -42,7 +43,9 @@ def run(
     strategy = prepared.strategy
     if config.model and strategy.reads_script and not strategy.needs_model:
         echo(f"--model is not used: the {strategy.name} agent asks no model.", err=True)
-    finish(play_and_report(store, record, prepared, wanted, json=json))
+    with remove_if_refused(store.runs, record):
+        report = play_and_report(store, record, prepared, wanted, json=json)
+    finish(report)
 
 
 @app.command()

@@ -65,6 +65,7 @@ def play(flags: argparse.Namespace) -> None:
     from greenroom.cli.working import play_and_report
     from greenroom.reports.tau_bench import result_file_name, tau_bench_rows, write_tau_bench
     from greenroom.store import open_store
+    from greenroom.trials import remove_if_refused
 
     fields: dict[str, Any] = {k: value for k, value in vars(flags).items() if value is not None}
     log_dir = Path(fields.pop("log_dir"))
@@ -77,7 +78,8 @@ def play(flags: argparse.Namespace) -> None:
     log_dir.mkdir(parents=True, exist_ok=True)
     store = open_store()
     run, prepared = start_run(store, check_config(fields))
-    report = play_and_report(store, run, prepared, ReportOptions())
+    with remove_if_refused(store.runs, run):
+        report = play_and_report(store, run, prepared, ReportOptions())
     path = log_dir / result_file_name(run)
     write_tau_bench(path, tau_bench_rows(run, store.runs.results(run.id)))
     sys.stdout.write(f"Results saved to {path}\n")
