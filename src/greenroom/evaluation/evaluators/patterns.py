@@ -97,7 +97,7 @@ def _free_worker() -> _Worker:
     interpreter = get_executable()
     if not interpreter or getattr(sys, "frozen", False):
         raise RuntimeError("a costly pattern needs a Python interpreter to be matched in")
-    return subprocess.Popen(
+    return subprocess.Popen(  # noqa: S603 - our own program
         [interpreter, "-I", "-S", "-c", _MATCHER],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -22,6 +22,7 @@ from greenroom.evaluation.evaluators.reading import (
 from greenroom.evaluation.evaluators.types import (
     Case,
     EvaluatorKind,
+    ExpectingSettings,
     Score,
     Settings,
     Unscored,
@@ -56,7 +57,7 @@ TextList = Annotated[list[str], BeforeValidator(_listed)]
 """A list of texts; as a text, JSON or words between commas."""
 
 
-class WordingSettings(Settings):
+class WordingSettings(ExpectingSettings):
     """Which differences of two texts count."""
 
     ignore_case: bool = Field(default=False, description="Upper and lower case are the same.")
@@ -204,4 +205,5 @@ regex = EvaluatorKind(
     lambda settings, _: _RegexScorer(settings),
     RegexSettings,
     "a regular expression matches the output",
+    by_rows=True,
 )
