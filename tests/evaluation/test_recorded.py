@@ -62,9 +62,8 @@ def test_messages_are_scored_as_chat(store: Store, encoded: bool) -> None:
 
 def test_how_outputs_are_read_can_be_told(store: Store) -> None:
     row = {"q": "?", "outputs": SAID, "expected": SAID}
-    as_text = evaluated(store, "bot", [row], outputs="outputs", treat_as="completion")
-    (result,) = as_text.results()
-    assert (result.outputs, result.scores["exact_match"].passed) == ("Paris", True)
+    plain = evaluated(store, "bot", [row], outputs="outputs", treat_as="completion")
+    assert (scores(plain), plain.evaluation.is_chat) == ([1.0], False)
     row = {"q": "?", "outputs": "Paris", "expected": SAID}
     as_chat = evaluated(store, "bot", [row], outputs="outputs", treat_as="chat")
     assert (scores(as_chat), as_chat.evaluation.is_chat) == ([1.0], True)

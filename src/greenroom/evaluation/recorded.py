@@ -15,9 +15,9 @@ from greenroom.store import (
     EvaluationRecord,
     Store,
     TestSetVersion,
+    Usage,
     decoded,
 )
-from greenroom.workflows.call.as_completion import text_answer
 from greenroom.workflows.calls import (
     SERVER_ERROR,
     Answer,
@@ -28,7 +28,7 @@ from greenroom.workflows.calls import (
     Schemas,
 )
 
-MEASURES = ("seconds", "cost", "prompt_tokens", "completion_tokens")
+MEASURES = ("seconds", "cost")
 """Columns that say what a recorded output took."""
 
 _NOT_THERE = 404
@@ -79,7 +79,6 @@ def open_recordings(
         find, is_chat = _of_evaluation(store, earlier), earlier.is_chat
     if config.treat_as is not None:
         is_chat = config.treat_as == "chat"
-        find = find if is_chat else _as_texts(find)
     return RecordedTarget(replace(profile, is_chat=is_chat, schemas=Schemas())), find
 
 
@@ -97,13 +96,6 @@ def _evaluation_of(store: Store, name: str, version: TestSetVersion) -> Evaluati
     return found
 
 
-def _as_texts(find: Recordings) -> Recordings:
-    def find_text(row: Mapping[str, Any], key: CellKey) -> Recording:
-        return Recording(text_answer(find(row, key).answer))
-
-    return find_text
-
-
 def _in_column(column: ColumnRecord) -> Recordings:
     """The recordings in a column of the test set; an InputError names a row without one."""
 
@@ -112,10 +104,8 @@ def _in_column(column: ColumnRecord) -> Recordings:
         if value is None or value == "":
             raise InputError(f"Row {key[0] + 1} has no recorded output in {column.name}.")
         outputs = decoded(value) if column.kind in _ENCODED else value
-        measured: dict[str, Any] = {}
-        for name in MEASURES:
-            if row.get(name) not in (None, ""):
-                measured[name] = _number(row[name], name, key)
+        told = [name for name in MEASURES if row.get(name) not in (None, "")]
+        measured = {name: _number(row[name], name, key) for name in told}
         return Recording(Answer(outputs=outputs, **measured))
 
     return find
@@ -129,19 +119,17 @@ def _of_evaluation(store: Store, evaluation: EvaluationRecord) -> Recordings:
         if kept is None or kept.outcome != "answered":
             crashed = kept is not None and kept.outcome == "crashed"
             why = (kept.error if kept is not None else None) or "it was not called"
-            raise CallError(
-                f"'{evaluation.name}' has no answer here: {why}",
-                status=SERVER_ERROR if crashed else _NOT_THERE,
-            )
-        used = kept.usage.get("agent")
+            status = SERVER_ERROR if crashed else _NOT_THERE
+            raise CallError(f"'{evaluation.name}' has no answer here: {why}", status=status)
+        used = kept.usage.get("agent", Usage())
         answer = Answer(
             outputs=kept.outputs,
             tool_calls=kept.tool_calls,
             trace_id=kept.trace_id,
             seconds=kept.seconds,
-            prompt_tokens=used.prompt_tokens if used else None,
-            completion_tokens=used.completion_tokens if used else None,
-            cost=used.cost if used else None,
+            prompt_tokens=used.prompt_tokens,
+            completion_tokens=used.completion_tokens,
+            cost=used.cost,
         )
         return Recording(answer, kept.conversation)
 
@@ -155,4 +143,4 @@ def _number(value: Any, name: str, key: CellKey) -> float:
         number = math.nan
     if not 0 <= number < math.inf:
         raise InputError(f"Row {key[0] + 1}: {name} is a number of 0 or more, not {value!r}.")
-    return int(number) if name.endswith("tokens") else number
+    return number

@@ -29,13 +29,13 @@ class AsCompletion:
         )
 
     async def call(self, call: Call) -> Answer:
-        return text_answer(await self._target.call(self._as_chat(call)))
+        return _as_text(await self._target.call(self._as_chat(call)))
 
     async def stream(self, call: Call) -> AsyncGenerator[Event]:
         events = cast("AsyncGenerator[Event]", self._target.stream(self._as_chat(call)))
         async with aclosing(events):
             async for event in events:
-                yield replace(event, data=text_answer(event.data)) if event.kind == "end" else event
+                yield replace(event, data=_as_text(event.data)) if event.kind == "end" else event
 
     async def close(self) -> None:
         """Close its connections."""
@@ -61,8 +61,7 @@ class AsCompletion:
         return replace(call, inputs={**others, "messages": [message]})
 
 
-def text_answer(answer: Answer) -> Answer:
-    """The answer with the text of its last message as output; tool calls alone stay as they are."""
+def _as_text(answer: Answer) -> Answer:
     message = last_assistant_message(answer.outputs)
     if message is None or (message.get("tool_calls") and not text_of(message.get("content"))):
         return answer
