@@ -14,6 +14,7 @@ from greenroom.evaluation.evaluators.paths import PathText, parse_path
 from greenroom.evaluation.evaluators.reading import (
     as_text,
     expected_of,
+    expected_words,
     field_of,
     output_of,
     pair_of,
@@ -94,7 +95,9 @@ class EdgeSettings(TextSettings):
     """Settings of starts_with and ends_with."""
 
     value: str | None = Field(
-        default=None, description="The text to look for; by default the expected output."
+        default=None,
+        min_length=1,
+        description="The text to look for; by default the expected output.",
     )
 
 
@@ -154,7 +157,7 @@ def _contains(settings: ContainsSettings, case: Case) -> Score:
 def _edge(settings: EdgeSettings, case: Case, *, start: bool) -> Score:
     compared = text_output(settings, case)
     value = settings.value
-    against = value if value is not None else as_text(expected_of(case), "expected output")
+    against = value if value is not None else expected_words(expected_of(case))
     text, wanted = settings.prepared(compared), settings.prepared(against)
     passed = text.startswith(wanted) if start else text.endswith(wanted)
     where = "begins" if start else "ends"
@@ -177,7 +180,7 @@ async def _matches(settings: RegexSettings, case: Case) -> Score:
     compared = text_output(settings, case)
     pattern = settings.pattern
     if pattern is None:
-        pattern = as_text(expected_of(case), "expected output")
+        pattern = expected_words(expected_of(case))
     text = compared.strip() if settings.strip else compared
     try:
         compiled = patterns.compiled(pattern, ignore_case=settings.ignore_case)
