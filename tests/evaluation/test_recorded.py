@@ -37,6 +37,14 @@ def test_a_column_of_texts_is_scored(store: Store) -> None:
     assert [one.outputs for one in found.results()] == ["Paris", "Milan"]
 
 
+def test_a_time_that_was_not_recorded_is_not_shown(store: Store) -> None:
+    row = {"q": "France?", "expected": "Paris", "answer": "Paris"}
+    without = evaluated(store, "bot", [row], outputs="answer")
+    assert (without.figures.cost, "Latency" in str(without.report.sections[0])) == (None, False)
+    timed = evaluated(store, "bot", [row | {"seconds": 2}], outputs="answer")
+    assert "Latency" in str(timed.report.sections[0])
+
+
 @pytest.mark.parametrize("encoded", [True, False])
 def test_messages_are_scored_as_chat(store: Store, encoded: bool) -> None:
     def encode(value: Any) -> Any:

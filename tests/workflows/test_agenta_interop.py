@@ -86,7 +86,7 @@ def test_its_chat_app_is_discovered_by_the_flag_that_it_declares(agenta: str) ->
     [
         ("not-chat", False, "the flag request.flags.is_chat = false in /inspect"),
         ("undeclared", True, "the schema of the inputs, which marks messages as a message history"),
-        ("completion", False, "nothing: no flag, and no messages among the inputs"),
+        ("completion", False, "default: there is no flag, and the inputs have no list of messages"),
     ],
 )
 def test_what_decides_for_its_other_workflows(

@@ -106,7 +106,8 @@ def _in_column(column: ColumnRecord) -> Recordings:
         outputs = decoded(value) if column.kind in _ENCODED else value
         told = [name for name in MEASURES if row.get(name) not in (None, "")]
         measured = {name: _number(row[name], name, key) for name in told}
-        return Recording(Answer(outputs=outputs, **measured))
+        seconds, cost = measured.get("seconds", 0.0), measured.get("cost")
+        return Recording(Answer(outputs=outputs, seconds=seconds, cost=cost))
 
     return find
 

@@ -86,7 +86,8 @@ def _other_figures(data: EvaluationData) -> Iterator[sections.Figure]:
     answered = found.with_result - found.crashed
     yield shared.fig("calls", "Calls answered", answered, planned, "count")
     call = found.latency.get("call")
-    if call is not None:
+    # Recorded outputs may come without the time that they took.
+    if call is not None and (call.p95.value or not data.evaluation.config.get("outputs")):
         for name, share, estimate in (("p50", "half", call.p50), ("p95", "95 %", call.p95)):
             meaning = f"{share} of the calls take no longer"
             label = f"Latency, {name}"

@@ -141,6 +141,12 @@ def test_a_pattern_cannot_hang_an_evaluation(pattern: str, monkeypatch: pytest.M
     assert found.reason == "the pattern needs more than 0.5 seconds for this text"
 
 
+def test_a_blank_that_nobody_sees_is_told() -> None:
+    found = score("exact_match", outputs="Paris", expected="Paris ")
+    assert (found.passed, found.reason.split(":")[0]) == (False, "only blanks at the ends differ")
+    assert score("exact_match:strip=true", outputs="Paris", expected="Paris ").passed is True
+
+
 class _Started(list["subprocess.Popen[str]"]):
     """The processes that match patterns, as they are started."""
 

@@ -132,6 +132,8 @@ def _difference(compared: Any, against: Any) -> str:
         return "not equal"
     if not compared:
         return "nothing was said"
+    if compared.strip() == against.strip():
+        return "only blanks at the ends differ: strip=true ignores them"
     place = next(
         (n for n, (a, b) in enumerate(zip(compared, against, strict=False)) if a != b),
         min(len(compared), len(against)),
