@@ -396,3 +396,12 @@ def test_what_takes_no_messages_cannot_be_treated_as_chat(
     found = greenroom("chat", f"{path}:capital", "-m", "hi", "--as", "chat")
     assert found.status == 2
     assert "takes no messages, so it cannot be treated as chat" in found.err
+
+
+def test_a_name_that_is_not_declared_is_noted(greenroom: Greenroom, app: Path) -> None:
+    said = ("chat", f"{app}:bot", "--message", "hi")
+    shown = greenroom(*said, "--input", "custmer=Bob", "--parameter", "tune=rude")
+    assert shown.status == 0
+    assert "note: Unknown name in --input 'custmer'. Did you mean 'customer'?" in shown.err
+    assert "note: Unknown name in --parameter 'tune'. Did you mean 'tone'?" in shown.err
+    assert "note" not in greenroom(*said, "--input", "customer=Bob").err

@@ -68,7 +68,7 @@ def test_a_workflow_behind_an_address(greenroom: Greenroom, address: str) -> Non
     assert lines[:8] == [
         "support: a chat workflow",
         "Helps with orders.",
-        "Decided by declared: /inspect says request.flags.is_chat = true",
+        "Decided by the flag request.flags.is_chat = true in /inspect",
         "Inputs messages (messages, required), order (integer, required)",
         "Tools not taken: no input 'tools' is declared",
         'Parameters tone (string) = "kind"',
@@ -125,7 +125,10 @@ def test_old_apps(greenroom: Greenroom) -> None:
     with running_app(old_completion_app()) as address:
         shown = greenroom("inspect", address)
         assert "Capitals: not a chat workflow" in shown.out
-        assert "Decided by  nothing: no flag, and no messages among the inputs" in shown.out
+        assert (
+            "Decided by  default: there is no flag, and the inputs have no list of messages"
+            in shown.out
+        )
         assert f"Called by   POST {address}/run" in shown.out
 
 
@@ -170,7 +173,7 @@ def test_required_inputs_defaults_and_tools_are_told(greenroom: Greenroom, tmp_p
     path.write_text(TOOLED)
     lines = [" ".join(line.split()) for line in greenroom("inspect", path).out.splitlines()]
     assert "Inputs messages (messages, required), order (integer) = 7, tools (array) = []" in lines
-    assert "Decided by the shape: the inputs takes messages" in lines
+    assert "Decided by the schema of the inputs, which has a list of messages" in lines
     facts = {one["name"]: one for one in greenroom("inspect", path, "--json").json}
     assert {name: one["takes_tools"] for name, one in facts.items()} == {
         "tooled": True,

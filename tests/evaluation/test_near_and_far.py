@@ -128,7 +128,7 @@ async def test_what_decided_is_the_same_and_told(address: str) -> None:
     await target.close()
     near = LocalTarget(undeclared).profile
     assert (near.is_chat, near.decided_by) == (target.profile.is_chat, target.profile.decided_by)
-    assert near.decided_by == "the shape: the inputs takes messages"
+    assert near.decided_by == "the schema of the inputs, which has a list of messages"
 
 
 def test_beside_a_message_the_expected_message_is_compared(place: Any) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -40,8 +41,17 @@ def plan(rows: list[dict[str, Any]], found: Profile, form: Form, **named: Any) -
     return plan_rows(found, tally.records(), form, **named)
 
 
-def call(row: dict[str, Any], found: Profile, form: Form, **named: Any) -> RowCall:
-    return plan([row], found, form, **named).call(row, 0)
+@dataclass(frozen=True)
+class Sent(RowCall):
+    """A call, and what is expected where the workflow answers with a text."""
+
+    expected: Any = None
+
+
+def call(row: dict[str, Any], found: Profile, form: Form, **named: Any) -> Sent:
+    planned = plan([row], found, form, **named)
+    sent = planned.call(row, 0)
+    return Sent(sent.inputs, sent.brief, planned.expected(row, "a text"))
 
 
 def user(text: str) -> dict[str, str]:

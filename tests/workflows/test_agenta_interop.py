@@ -77,16 +77,16 @@ def test_its_chat_app_is_evaluated_as_the_chat_that_it_declares_to_be(
 def test_its_chat_app_is_discovered_by_the_flag_that_it_declares(agenta: str) -> None:
     profile = found(agenta)
     assert (profile.name, profile.is_chat, profile.interface) == ("Echo", True, "invoke")
-    assert profile.decided_by == "declared: /inspect says request.flags.is_chat = true"
+    assert profile.decided_by == "the flag request.flags.is_chat = true in /inspect"
     assert profile.parameters == {"tone": "kind"}
 
 
 @pytest.mark.parametrize(
     ("path", "is_chat", "decided_by"),
     [
-        ("not-chat", False, "declared: /inspect says request.flags.is_chat = false"),
-        ("undeclared", True, "the schema of the inputs marks messages as a message history"),
-        ("completion", False, "nothing: no flag, and no messages among the inputs"),
+        ("not-chat", False, "the flag request.flags.is_chat = false in /inspect"),
+        ("undeclared", True, "the schema of the inputs, which marks messages as a message history"),
+        ("completion", False, "default: there is no flag, and the inputs have no list of messages"),
     ],
 )
 def test_what_decides_for_its_other_workflows(

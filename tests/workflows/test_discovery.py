@@ -76,7 +76,7 @@ async def test_a_declared_flag_counts_before_everything_else(
     found = await discover(stub.address)
     where = "request.flags" if place == "inner" else "flags"
     assert found.is_chat is declared
-    assert found.decided_by == f"declared: /inspect says {where}.is_chat = {str(declared).lower()}"
+    assert found.decided_by == f"the flag {where}.is_chat = {str(declared).lower()} in /inspect"
     assert found.flags == {"is_chat": declared}
     assert stub.lines == ["POST /inspect"]
 
@@ -97,8 +97,8 @@ async def test_flags_in_the_openapi_document_count_before_schemas(
     stub.routes["GET /openapi.json"] = says(openapi({"is_chat": declared}, SHAPED))
     found = await discover(stub.address)
     assert found.is_chat is declared
-    said = f"x-agenta.flags.is_chat = {str(declared).lower()} on /test"
-    assert found.decided_by == f"declared: the OpenAPI document says {said}"
+    said = f"x-agenta.flags.is_chat = {str(declared).lower()} of /test"
+    assert found.decided_by == f"the flag {said} in the OpenAPI document"
     assert found.interface == "invoke"
 
 
@@ -106,14 +106,14 @@ async def test_a_mark_in_the_schema_counts_before_a_shape(stub: Stub) -> None:
     stub.routes["POST /inspect"] = says(inspected(inputs=MARKED))
     found = await discover(stub.address)
     assert found.is_chat
-    assert found.decided_by == "the schema of the inputs marks messages as a message history"
+    assert found.decided_by == "the schema of the inputs, which marks messages as a message history"
 
 
 async def test_a_mark_of_old_apps_in_the_openapi_document(stub: Stub) -> None:
     body = {"type": "object", "properties": {"messages": {"x-parameter": "messages"}}}
     stub.routes["GET /openapi.json"] = says(openapi(None, body))
     found = await discover(stub.address)
-    assert found.decided_by == "the schema of /test marks messages as a message history"
+    assert found.decided_by == "the schema of /test, which marks messages as a message history"
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ async def test_a_shape_with_messages_is_the_last_resort(
     stub.routes["GET /openapi.json"] = says(openapi(None, body, "/run"))
     found = await discover(stub.address)
     assert found.is_chat is is_chat
-    said = "the shape: /run takes messages"
+    said = "the schema of /run, which has a list of messages"
     assert found.decided_by == (
-        said if is_chat else "nothing: no flag, and no messages among the inputs"
+        said if is_chat else "default: there is no flag, and the inputs have no list of messages"
     )
 
 
@@ -144,7 +144,7 @@ async def test_what_neither_says_nor_looks_like_chat_is_none(stub: Stub) -> None
     stub.routes["POST /inspect"] = says(inspected(inputs=OTHER))
     found = await discover(stub.address)
     assert not found.is_chat
-    assert found.decided_by == "nothing: no flag, and no messages among the inputs"
+    assert found.decided_by == "default: there is no flag, and the inputs have no list of messages"
 
 
 async def test_a_flag_that_is_no_flag_is_none(stub: Stub) -> None:
@@ -196,7 +196,7 @@ async def test_an_old_app_of_agentas_is_found_by_its_openapi_document(declared: 
         found = await find_workflow(address)
     profile = found.profile
     assert profile.is_chat is declared
-    assert profile.decided_by.startswith("declared: the OpenAPI document says x-agenta.flags")
+    assert profile.decided_by.startswith("the flag x-agenta.flags")
     # Its /run would want a configuration that is stored somewhere.
     assert profile.interface == "test"
     assert profile.parameters == {"tone": "kind"}
@@ -210,7 +210,7 @@ async def test_an_old_app_without_a_flag_is_judged_by_its_shape() -> None:
     with running_app(old_agenta_app()) as address:
         found = await discover(f"{address}/run")
     assert (found.is_chat, found.interface) == (True, "run")
-    assert found.decided_by == "the shape: /test takes messages"
+    assert found.decided_by == "the schema of /test, which has a list of messages"
 
 
 async def test_an_old_completion() -> None:
@@ -225,7 +225,7 @@ async def test_an_app_with_messages_by_shape_alone(route: str) -> None:
     with running_app(shaped_app(route)) as address:
         found = await find_workflow(address)
     assert found.profile.is_chat
-    assert found.profile.decided_by == f"the shape: {route} takes messages"
+    assert found.profile.decided_by == f"the schema of {route}, which has a list of messages"
     assert found.wire == PlainWire(f"{address}{route}", frozenset({"messages", "inputs"}))
 
 
@@ -270,7 +270,7 @@ async def test_an_openai_compatible_server_chats_by_nature() -> None:
     with running_server(small_domain()) as server:
         found = await discover(f"{server.api_base}#oracle")
         assert (found.name, found.is_chat, found.interface) == ("oracle", True, "openai")
-        assert found.decided_by == "by nature: the server speaks OpenAI's protocol"
+        assert found.decided_by == "the protocol: the server speaks OpenAI's, which is for chats"
         assert found.address == f"{server.api_base}#oracle"
         # What was found is found again, and without /v1 too.
         assert await discover(found.address) == found

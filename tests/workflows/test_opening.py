@@ -77,7 +77,9 @@ async def answered(target: Target, **inputs: Any) -> tuple[Answer, list[Event]]:
 def test_a_chat_workflow_as_a_completion() -> None:
     target = AsCompletion(LocalTarget(bot))
     assert not target.profile.is_chat
-    assert target.profile.decided_by == "asked for as a completion (declared)"
+    assert target.profile.decided_by == (
+        "the caller, who asks for a completion (the flag is_chat = true)"
+    )
     answer, events = anyio.run(lambda: answered(target, question="hi", customer="Bob"))
     assert answer.outputs == "hi, Bob"
     assert events[-1].data.outputs == "hi, Bob"

@@ -83,7 +83,8 @@ async def _checked(target: Target, address: str) -> AsyncGenerator[OpenWorkflow]
         profile = target.profile
         if not profile.is_chat:
             raise InputError(
-                f"'{profile.name}' at {address} is not a chat workflow ({profile.decided_by}). "
+                f"'{profile.name}' at {address} is not a chat workflow, decided by "
+                f"{profile.decided_by}. "
                 'An agent has to chat: declare it with flags={"is_chat": True}.'
             )
         yield OpenWorkflow(target, _facts(profile, address))
@@ -92,7 +93,7 @@ async def _checked(target: Target, address: str) -> AsyncGenerator[OpenWorkflow]
 
 
 def _facts(profile: Profile, address: str) -> dict[str, str]:
-    facts = {"workflow": profile.name, "chat because": profile.decided_by}
+    facts = {"workflow": profile.name, "chat decided by": profile.decided_by}
     if profile.takes_tools is False:
         if profile.interface != "local":
             raise InputError(

@@ -161,7 +161,9 @@ def measure_results(
         spans["call"].setdefault(summary.row, []).append(summary.seconds)
         add_model_seconds(spans, summary.row, summary)
         for alias, kept in scores.items():
-            kept.add(summary.row, summary.scores.get(alias))
+            # A row without the score names evaluators of its own, and this one is not among them.
+            if (score := summary.scores.get(alias)) is not None:
+                kept.add(summary.row, score)
     for usage in wasted:
         _spend(purses, usage, is_result=False)
     results = _size(spans["call"])
@@ -199,14 +201,13 @@ class _Scores:
     unscored: int = 0
     broken: int = 0
 
-    def add(self, row: int, score: ScoreRecord | ScoreSummary | None) -> None:
-        if score is None or score.score is None:
-            broken = score is not None and score.broken
-            self.broken += broken
-            self.unscored += not broken
+    def add(self, row: int, score: ScoreRecord | ScoreSummary) -> None:
+        if score.score is None:
+            self.broken += score.broken
+            self.unscored += not score.broken
         else:
             self.scores.setdefault(row, []).append(score.score)
-        if score is not None and score.passed is not None:
+        if score.passed is not None:
             self.passed.setdefault(row, []).append(float(score.passed))
 
     def measured(self, alias: str, name: str, confidence: float) -> EvaluatorFigures:

@@ -19,6 +19,9 @@ EXPECTED_COLUMNS = (
 )
 """Names of the column with the expected output; the first that a test set has is taken."""
 
+EVALUATORS_COLUMN = "evaluators"
+"""The column with a row's own evaluators."""
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -29,21 +32,26 @@ class Roles:
 
 
 def column_roles(
-    columns: Sequence[str], *, expected: str | None = None, inputs: Sequence[str] | None = None
+    columns: Sequence[str],
+    *,
+    expected: str | None = None,
+    inputs: Sequence[str] | None = None,
+    others: Sequence[str] = (),
 ) -> Roles:
     """The roles of columns: as they are told, and by their names where they are not.
 
     Columns that are named like an expected output are never inputs unless they are told to be: the
-    workflow must not see the answer.
+    workflow must not see the answer. The same holds for `others`, which evaluators look at.
     """
-    for name in (*(inputs or ()), *([] if expected is None else [expected])):
+    for name in (*(inputs or ()), *others, *([] if expected is None else [expected])):
         if name not in columns:
             raise UnknownName("column", name, columns)
     answers = [name for name in columns if _plain(name) in EXPECTED_COLUMNS]
     if expected is None and answers:
         expected = min(answers, key=lambda name: EXPECTED_COLUMNS.index(_plain(name)))
     if inputs is None:
-        inputs = [name for name in columns if name not in (expected, *answers)]
+        kept = (expected, *answers, *others, EVALUATORS_COLUMN)
+        inputs = [name for name in columns if name not in kept]
     return Roles(expected, tuple(inputs))
 
 

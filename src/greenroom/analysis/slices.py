@@ -32,6 +32,13 @@ class Slice(Immutable, frozen=True):
     figure: Estimate
 
 
+def check_slices(names: Iterable[str]) -> None:
+    """Raise UnknownName for what the slices of a run cannot be made by."""
+    for name in names:
+        if name not in RUN_SLICES:
+            raise UnknownName("kind of slice", name, RUN_SLICES)
+
+
 def slice_run(episodes: Iterable[EpisodeRecord], by: str) -> list[Slice]:
     """The slices of a run by the tags of tasks, the tools of the ground truth, or kind of failure.
 
@@ -40,8 +47,7 @@ def slice_run(episodes: Iterable[EpisodeRecord], by: str) -> list[Slice]:
     """
     from greenroom.analysis.intervals import average_reward
 
-    if by not in RUN_SLICES:
-        raise UnknownName("kind of slice", by, RUN_SLICES)
+    check_slices([by])
     results = (episode for episode in episodes if episode.reward is not None)
     slices: list[Slice] = []
     for group, by_task in (_by_kind(results) if by == "kind" else _grouped(results, by)).items():

@@ -6,7 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from greenroom.errors import InputError
+from greenroom.cli.output import echo
+from greenroom.errors import InputError, UnknownName
 
 if TYPE_CHECKING:
     from greenroom.workflows.calls import Profile
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
 def parse_pairs(option: str, pairs: Sequence[str], schema: Any) -> dict[str, Any]:
     """The values of an option such as `--param temperature=0.5`, by the schema's types.
 
-    Where the schema says nothing, what is JSON counts as JSON and the rest as text.
+    Where the schema says nothing, what is JSON counts as JSON and the rest as text. A name that the
+    schema does not have is passed on with a note: it may be a slip.
     """
     from greenroom.util.json_values import as_dict
 
     properties = as_dict(as_dict(schema).get("properties"))
+    closed = bool(properties) and as_dict(schema).get("additionalProperties") is not True
     values: dict[str, Any] = {}
     for pair in pairs:
         name, separator, text = pair.partition("=")
@@ -28,6 +31,8 @@ def parse_pairs(option: str, pairs: Sequence[str], schema: Any) -> dict[str, Any
         if name in properties:
             values[name] = read_value(name, text, properties[name])
         else:
+            if closed:
+                echo(f"note: {UnknownName(f'name in {option}', name, properties)}", err=True)
             values[name] = _json_or_text(text)
     return values
 

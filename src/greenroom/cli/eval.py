@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from greenroom.cli.config_options import takes
-from greenroom.cli.options import Json, JUnit, Output
+from greenroom.cli.options import By, Json, JUnit, Output
 from greenroom.cli.reporting import report_options
 from greenroom.cli.working import run_and_report
 from greenroom.evaluation.config import EvaluationConfig
@@ -26,6 +26,7 @@ def evaluate(
     fields: dict[str, Any],
     junit: JUnit = None,
     output: Output = None,
+    by: By = None,
     name: Annotated[
         str | None,
         typer.Option("--name", help="A name for the evaluation; one is made up otherwise."),
@@ -37,14 +38,17 @@ def evaluate(
     Every result is stored at once: 'greenroom evals resume' goes on after an interruption. A gate
     fails only if the interval of its figure says so.
     """
-    from greenroom.evaluation import check_evaluation_config
+    from greenroom.evaluation import check_evaluation_config, find_test_set
+    from greenroom.reports.build import check_columns
     from greenroom.store import open_store
     from greenroom.trials import remove_if_refused
 
-    wanted = report_options(junit, output)
+    wanted = report_options(junit, output, by)
     parameters = fields.pop("parameters", [])
     config = check_evaluation_config(fields)
     store = open_store()
+    if wanted.by:
+        check_columns(find_test_set(store, config.test_set), wanted.by)
     evaluation, prepared = _started(store, config, name, parameters)
     with remove_if_refused(store.evaluations, evaluation):
         run_and_report(store, evaluation, prepared, wanted, json=json)

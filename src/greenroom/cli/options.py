@@ -29,6 +29,15 @@ Output = Annotated[
         metavar="FILE",
     ),
 ]
+By = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by",
+        help="Show the figures by tag, kind or tool (runs), or by a column (evaluations). May be "
+        "given several times.",
+        metavar="WHAT",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace a pack that is there already.")]
 

@@ -61,7 +61,9 @@ class ReportOptions(Config):
     all: bool = Field(default=False, description="Show every section and every row.")
 
 
-def report_options(junit: Path | None, output: Path | None) -> ReportOptions:
+def report_options(
+    junit: Path | None, output: Path | None, by: Sequence[str] | None = None
+) -> ReportOptions:
     """What a command that first does the work is asked for; a wrong file name is refused now."""
     if output is not None:
         from greenroom.reports.forms import form_of
@@ -70,7 +72,7 @@ def report_options(junit: Path | None, output: Path | None) -> ReportOptions:
     for path in (junit, output):
         if path is not None:
             check_directory(path)
-    return ReportOptions(junit=junit, output=output)
+    return ReportOptions(junit=junit, output=output, by=list(by or ()))
 
 
 class Format(StrEnum):

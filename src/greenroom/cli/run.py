@@ -8,7 +8,7 @@ import typer
 
 from greenroom.benchmark.config import RunConfig
 from greenroom.cli.config_options import AgentCommand, takes
-from greenroom.cli.options import ClearCache, Json, JUnit, Output, Run, cached_fields
+from greenroom.cli.options import By, ClearCache, Json, JUnit, Output, Run, cached_fields
 from greenroom.cli.output import echo
 from greenroom.cli.reporting import finish, report_options
 from greenroom.cli.working import play_and_report
@@ -23,6 +23,7 @@ def run(
     clear_cache: ClearCache = None,
     junit: JUnit = None,
     output: Output = None,
+    by: By = None,
     name: Annotated[
         str | None, typer.Option("--name", help="A name for the run; one is made up otherwise.")
     ] = None,
@@ -32,11 +33,13 @@ def run(
 
     Each setting of the agent is a flag, too: 'greenroom agents list' shows them.
     """
+    from greenroom.analysis.slices import check_slices
     from greenroom.benchmark import check_config, start_run
     from greenroom.store import open_store
     from greenroom.trials import remove_if_refused
 
-    wanted = report_options(junit, output)
+    wanted = report_options(junit, output, by)
+    check_slices(wanted.by)
     config = check_config(cached_fields(fields, clear_cache))
     store = open_store()
     record, prepared = start_run(store, config, name=name)

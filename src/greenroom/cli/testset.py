@@ -207,13 +207,15 @@ def _facts(version: TestSetVersion) -> dict[str, Any]:
 
 
 def _roles(version: TestSetVersion) -> dict[str, str | None]:
-    from greenroom.evaluation.test_sets import column_roles
+    from greenroom.evaluation.test_sets import EVALUATORS_COLUMN, column_roles
 
     roles = column_roles([column.name for column in version.columns])
     found: dict[str, str | None] = {column.name: None for column in version.columns}
     found |= dict.fromkeys(roles.inputs, "input")
     if roles.expected is not None:
         found[roles.expected] = "expected"
+    if EVALUATORS_COLUMN in found:
+        found[EVALUATORS_COLUMN] = "evaluators"
     return found
 
 

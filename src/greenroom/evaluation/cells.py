@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 import anyio
+import anyio.to_thread
 
 from greenroom.errors import InputError, redacted
 from greenroom.evaluation.context import EvaluationContext
-from greenroom.evaluation.evaluators import Case
+from greenroom.evaluation.evaluators import Case, Evaluator
 from greenroom.evaluation.row_calls import RowCall
 from greenroom.evaluation.simulated import Talk
 from greenroom.models import BudgetExhausted, Completion, Ledger
@@ -52,6 +53,7 @@ async def attempt_cell(
     """
     started_at = datetime.now(UTC)
     call = context.rows.call(cell.row, cell.position)
+    evaluators = context.evaluators_of(cell.row, cell.position)
     meter = _Meter(ledger)
     try:
         said = await _called(context, cell, call, meter)
@@ -65,7 +67,7 @@ async def attempt_cell(
             repeat=cell.repeat,
             outcome=outcome,
             error=_error_text(error),
-            scores={one.alias: _CRASHED for one in context.evaluators} if crashed else {},
+            scores={one.alias: _CRASHED for one in evaluators} if crashed else {},
             attempts=number,
             started_at=started_at,
             seconds=meter.seconds,
@@ -73,13 +75,14 @@ async def attempt_cell(
             model_seconds=ledger.latencies(),
         )
         return Attempted(record, replay=_another_may_help(error))
-    scores = await _scored(context, cell, call, said, meter)
+    scores = await _scored(context, cell, evaluators, said, meter)
     return Attempted(
         ResultRecord(
             row=cell.position,
             repeat=cell.repeat,
             outcome="answered",
             outputs=_keepable(said.answer.outputs),
+            tool_calls=_keepable(said.answer.tool_calls),
             conversation=_keepable(said.conversation),
             scores=scores,
             attempts=number,
@@ -111,6 +114,13 @@ class _Said:
 
 
 async def _called(context: EvaluationContext, cell: RowCell, call: RowCall, meter: _Meter) -> _Said:
+    if context.recordings is not None:
+        find = partial(context.recordings, cell.row, cell.key)
+        kept = await anyio.to_thread.run_sync(find)
+        # Figures show what it took. It was paid for before, and is not taken from the budget.
+        meter.ledger.add("agent", _completion(kept.answer))
+        meter.seconds = kept.answer.seconds
+        return _Said(kept.answer, call.inputs, kept.conversation)
     seed = cell_seed(context.config.seed, *cell.key)
     parameters = context.target.profile.seeded(context.config.parameters, seed)
     ask = partial(_answer, context, meter)
@@ -137,14 +147,7 @@ async def _answer(context: EvaluationContext, meter: _Meter, call: Call) -> Answ
         async with meter.ledger.call("agent") as count:
             with anyio.fail_after(seconds):
                 answer = await context.target.call(call)
-            count(
-                Completion(
-                    message={},
-                    prompt_tokens=answer.prompt_tokens or 0,
-                    completion_tokens=answer.completion_tokens or 0,
-                    cost=answer.cost,
-                )
-            )
+            count(_completion(answer))
     except TimeoutError as error:
         raise WorkflowUnavailable(f"It did not answer within {seconds:g} seconds.") from error
     except CallError as error:
@@ -155,14 +158,28 @@ async def _answer(context: EvaluationContext, meter: _Meter, call: Call) -> Answ
     return answer
 
 
+def _completion(answer: Answer) -> Completion:
+    """What an answer took."""
+    return Completion(
+        message={},
+        prompt_tokens=answer.prompt_tokens or 0,
+        completion_tokens=answer.completion_tokens or 0,
+        cost=answer.cost,
+    )
+
+
 async def _scored(
-    context: EvaluationContext, cell: RowCell, call: RowCall, said: _Said, meter: _Meter
+    context: EvaluationContext,
+    cell: RowCell,
+    evaluators: Sequence[Evaluator],
+    said: _Said,
+    meter: _Meter,
 ) -> dict[str, ScoreRecord]:
     case = Case(
         inputs=said.inputs,
         outputs=said.answer.outputs,
         tool_calls=said.answer.tool_calls,
-        expected=call.expected_beside(said.answer.outputs),
+        expected=context.rows.expected(cell.row, said.answer.outputs),
         is_chat=context.rows.is_chat,
         conversation=said.conversation,
         seconds=meter.seconds,
@@ -172,8 +189,11 @@ async def _scored(
         ledger=meter.ledger,
     )
     scores: dict[str, ScoreRecord] = {}
-    for evaluator in context.evaluators:
-        score = (await evaluator.evaluate(case)).record()
+    for evaluator in evaluators:
+        own = case
+        if (column := evaluator.expected_column) is not None:
+            own = replace(case, expected=context.rows.expected(cell.row, case.outputs, column))
+        score = (await evaluator.evaluate(own)).record()
         shown = {"compared": _keepable(score.compared), "against": _keepable(score.against)}
         scores[evaluator.alias] = score.model_copy(update=shown)
     return scores

@@ -37,7 +37,8 @@ class EvaluationConfig(JudgeConfig, UserConfig, WorkConfig):
         Field(
             default_factory=list[str | dict[str, Any]],
             description="How outputs are scored: NAME, NAME:SETTING=VALUE,..., ALIAS=NAME:... or "
-            "file.py:function; may be given several times.",
+            "file.py:function; may be given several times. NAME:expected=COLUMN compares with "
+            "another column. A column 'evaluators' has those of single rows.",
         )
     )
     repeats: Count = Field(default=1, le=10_000, description="How often each row is given.")
@@ -62,6 +63,11 @@ class EvaluationConfig(JudgeConfig, UserConfig, WorkConfig):
     input_columns: Annotated[list[str] | None, Column] = Field(
         default=None,
         description="A column that the workflow gets; by default all but the expected output.",
+    )
+    outputs: Annotated[str | None, Flag(metavar="COLUMN|EVALUATION")] = Field(
+        default=None,
+        description="Score recorded outputs: those in a column, or those of an earlier evaluation "
+        "of the test set. WORKFLOW is then only a name.",
     )
     max_turns: Count = Field(default=10, description="Turns that a simulated user may talk.")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import anyio
 
@@ -12,7 +13,9 @@ from greenroom.domains.environment import SimulatedUser
 from greenroom.errors import InputError
 from greenroom.evaluation.config import EvaluationConfig
 from greenroom.evaluation.evaluators import Evaluator, make_evaluators
+from greenroom.evaluation.recorded import Recordings
 from greenroom.evaluation.row_calls import RowPlan
+from greenroom.evaluation.row_evaluators import row_evaluators
 from greenroom.evaluation.simulated import Brief
 from greenroom.models import Ledger, ModelSettings
 from greenroom.models.pool import ModelPool
@@ -36,6 +39,10 @@ class EvaluationContext:
     row_count: int
     user_strategy: UserStrategy | None = None
     """Who plays the users, if rows have goals."""
+    recordings: Recordings | None = None
+    """Where outputs are found that are scored without a call."""
+    own_evaluators: Sequence[dict[str, Any]] = ()
+    """Evaluators that only rows name: name, alias and how many rows."""
     pool: ModelPool | None = None
     evaluators: Sequence[Evaluator] = ()
 
@@ -53,13 +60,19 @@ class EvaluationContext:
         `used` is what the evaluation has used before; it counts towards the budget.
         """
         async with open_models(self.config, used) as pool:
-            evaluators = make_evaluators(evaluation.evaluators, models=pool.client)
+            specs = [spec for spec in evaluation.evaluators if "rows" not in spec]
+            evaluators = make_evaluators(specs, models=pool.client)
             try:
                 yield replace(self, pool=pool, evaluators=evaluators)
             finally:
                 with anyio.CancelScope(shield=True):
                     for evaluator in evaluators:
                         await evaluator.close()
+
+    def evaluators_of(self, row: Mapping[str, Any], position: int) -> list[Evaluator]:
+        """Those of all rows; the row's own take the place of those with the same alias."""
+        own = row_evaluators(row, position, self.rows.roles)
+        return list({one.alias: one for one in (*self.evaluators, *own)}.values())
 
     def create_user(self, ledger: Ledger, scope: str, seed: int) -> SimulatedUser:
         """The simulated user of one conversation, paid from the user's purse."""

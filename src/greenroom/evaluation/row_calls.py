@@ -8,7 +8,8 @@ columns as they are; of a chat it gets the user's last message.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from greenroom.errors import InputError, UnknownName
@@ -26,8 +27,8 @@ GOAL = "goal"
 BRIEF_COLUMNS = (GOAL, "persona", "max_turns")
 """The columns of a simulated conversation; they are not sent to the workflow."""
 
-Form = Literal["chat", "one message", "plain"]
-"""The input of a call: messages, one user message, or the columns as they are."""
+Form = Literal["chat", "one message", "plain", "recorded"]
+"""The input of a call: messages, one user message, the columns as they are, or no call at all."""
 
 _CHATS: tuple[ColumnKind, ...] = ("chat", "message")
 _TEXTS: tuple[ColumnKind, ...] = ("text", "number", "boolean", "mixed")
@@ -38,16 +39,8 @@ class RowCall:
     """The call that a row becomes."""
 
     inputs: dict[str, Any]
-    expected: Any | None
     brief: Brief | None = None
     """For a conversation with a simulated user, who says the messages."""
-    spoken: Any | None = None
-    """The expected output before its text was taken, for outputs that are messages themselves."""
-
-    def expected_beside(self, outputs: Any) -> Any | None:
-        """What is expected, read like the outputs: a message beside messages, else its text."""
-        messages = None if isinstance(outputs, str) else messages_of(outputs)
-        return self.spoken if messages and self.spoken is not None else self.expected
 
 
 @dataclass(frozen=True)
@@ -72,20 +65,20 @@ class RowPlan:
     def call(self, row: Mapping[str, Any], position: int) -> RowCall:
         """The call of a row; an InputError names a row without one."""
         inputs = {name: self._value(name, row[name]) for name in self.passed if name in row}
-        raw = row_expected(row, self.roles)
-        expected, brief = raw, None
-        if self.form == "plain":
+        brief = None
+        if self.form == "recorded":
+            if self.message_column is not None:
+                inputs[MESSAGES] = _as_messages(row.get(self.message_column))
+        elif self.form == "plain":
             if self.message_column is not None and self.text_input is not None:
                 said = row.get(self.message_column)
                 text = _last_user_text(said, position)
                 inputs[self.text_input] = (
                     self._value(MESSAGES, said) if self.text_input == MESSAGES else text
                 )
-                expected = _expected_text(raw)
         elif self.message_column is not None and not _is_empty(row.get(self.message_column)):
             messages = self._messages(row[self.message_column], position)
             inputs[MESSAGES] = messages
-            expected = _expected_text(raw) if self.form == "one message" else raw
         elif self.brief and not _is_empty(row.get(GOAL)):
             brief = read_brief(row, position)
         else:
@@ -93,7 +86,20 @@ class RowPlan:
         missing = [name for name in self.required if name not in inputs]
         if missing:
             raise InputError(f"Row {position + 1} has no {missing[0]}, which the workflow needs.")
-        return RowCall(inputs, expected, brief, None if expected is raw else raw)
+        return RowCall(inputs, brief)
+
+    def expected(self, row: Mapping[str, Any], outputs: Any, column: str | None = None) -> Any:
+        """What a row expects, in this column or that of all; None if nothing.
+
+        Where only the text of a chat is sent, a message is read like the outputs: as a message
+        beside messages, else as its text.
+        """
+        roles = self.roles if column is None else replace(self.roles, expected=column)
+        expected = row_expected(row, roles)
+        if self.is_chat or (self.form == "plain" and self.text_input is None):
+            return expected
+        messages = None if isinstance(outputs, str) else messages_of(outputs)
+        return expected if messages else _expected_text(expected)
 
     def _messages(self, value: Any, position: int) -> list[dict[str, Any]]:
         if self.form == "one message":
@@ -127,14 +133,16 @@ def plan_rows(
     *,
     expected: str | None = None,
     inputs: Sequence[str] | None = None,
+    others: Sequence[str] = (),
     message_column: str | None = None,
 ) -> RowPlan:
     """The plan for rows with these columns; an InputError says what is missing.
 
-    Columns that are not given are found by their kinds and names.
+    Columns that are not given are found by their kinds and names. `others` are not sent: evaluators
+    look at them.
     """
     kinds: dict[str, ColumnKind] = {column.name: column.kind for column in columns}
-    roles = column_roles(list(kinds), expected=expected, inputs=inputs)
+    roles = column_roles(list(kinds), expected=expected, inputs=inputs, others=others)
     if message_column is not None and message_column not in kinds:
         raise UnknownName("column", message_column, kinds)
     schema = as_dict(profile.schemas.inputs)
@@ -147,6 +155,8 @@ def plan_rows(
         roles=roles,
         message_column=message_column,
     )
+    if form == "recorded":
+        return builder.recorded()
     return builder.plain() if form == "plain" else builder.chat(form)
 
 
@@ -212,6 +222,21 @@ class _PlanBuilder:
             passed=passed,
             required=tuple(self.required),
             properties=self.properties,
+        )
+
+    def recorded(self) -> RowPlan:
+        """Nothing is sent: the inputs are for evaluators, in the shape that a call would have."""
+        is_chat, column = self.profile.is_chat, self.message_column
+        if is_chat and column is None and GOAL not in self.kinds:
+            with suppress(InputError):  # several may be meant, and none is needed
+                column = self._find_message_column(set(), texts=True)
+        passed = self._passed({column})
+        return RowPlan(
+            form="recorded",
+            is_chat=is_chat,
+            roles=self.roles,
+            passed=passed,
+            message_column=column if is_chat else None,
         )
 
     def _find_message_column(self, others: set[str], *, texts: bool) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from itertools import islice
+from itertools import chain, islice
 
 import anyio
 import anyio.to_thread
@@ -35,6 +35,10 @@ async def run_evaluation(
 
     @asynccontextmanager
     async def open_plan(used: Sequence[Usage]) -> AsyncGenerator[EvaluationPlan]:
+        if context.recordings is not None:  # what recorded outputs took is not spent again
+            rows, attempts = store.evaluations.summaries, store.evaluations.attempts
+            usages = (one.usage for one in chain(rows(evaluation.id), attempts(evaluation.id)))
+            used = [one for by in usages for purse, one in by.items() if purse != "agent"]
         async with context.opened(evaluation, used) as opened:
             assert opened.pool is not None
 

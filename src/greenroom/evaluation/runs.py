@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -15,17 +16,21 @@ import anyio.to_thread
 from greenroom._version import __version__
 from greenroom.analysis.evaluations import gate_names
 from greenroom.analysis.gates import parse_gates
+from greenroom.analysis.roles import EVALUATORS_COLUMN
 from greenroom.errors import InputError
 from greenroom.evaluation.config import EvaluationConfig, check_evaluation_config
 from greenroom.evaluation.context import EvaluationContext, find_user
 from greenroom.evaluation.evaluators import (
     EvaluatorSpec,
+    ExpectingSettings,
     evaluator_names,
     load_kind,
     make_evaluators,
     parse_spec,
 )
+from greenroom.evaluation.recorded import MEASURES, RecordedTarget, open_recordings
 from greenroom.evaluation.row_calls import Form, RowPlan, plan_rows
+from greenroom.evaluation.row_evaluators import row_evaluators
 from greenroom.evaluation.test_sets import find_version, import_file
 from greenroom.evaluation.test_sets.files import FORMATS
 from greenroom.models import Prices
@@ -34,7 +39,7 @@ from greenroom.util.imports import absolute_target
 from greenroom.workflows.call.addresses import is_address
 from greenroom.workflows.call.as_completion import AsCompletion
 from greenroom.workflows.call.opening import check_takes_messages, open_target
-from greenroom.workflows.calls import Target
+from greenroom.workflows.calls import Profile, Target
 
 _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
@@ -53,7 +58,9 @@ async def start_evaluation(
     try:
         version = await anyio.to_thread.run_sync(find_test_set, store, config.test_set)
         config = config.model_copy(update={"test_set": str(version)})
-        context = await _prepare(store, config, version, opened)
+        context = await _prepare(store, config, version, opened, specs)
+        evaluators = [*await _kept_specs(specs), *context.own_evaluators]
+        parse_gates(config.gates, gate_names(str(one["alias"]) for one in evaluators))
         profile = opened.profile
         stem = _NOT_IN_NAMES.sub("-", f"{profile.name}-{version.name}").strip("-")
         evaluation = EvaluationRecord(
@@ -67,7 +74,7 @@ async def start_evaluation(
             test_set_id=version.test_set_id,
             test_set_name=version.name,
             test_set_version=version.version,
-            evaluators=await _kept_specs(specs),
+            evaluators=evaluators,
             row_count=context.row_count,
             repeats=config.repeats,
         )
@@ -95,7 +102,8 @@ async def reopen_evaluation(
     version = store.test_sets.find(evaluation.test_set_id, evaluation.test_set_version)
     opened = await open_workflow(config) if target is None else target
     try:
-        context = await _prepare(store, config, version, opened)
+        specs = [parse_spec(one) for one in evaluation.evaluators if "rows" not in one]
+        context = await _prepare(store, config, version, opened, specs)
         _check_same_kind(evaluation, context.rows)
     except BaseException:
         await opened.close()
@@ -121,13 +129,29 @@ def find_test_set(store: Store, reference: str) -> TestSetVersion:
 
 async def open_workflow(config: EvaluationConfig) -> Target:
     """The workflow that a configuration names. Close it after use."""
+    if config.outputs is not None:
+        return RecordedTarget(Profile(name=config.workflow, is_chat=False))
     return await open_target(config.workflow, model=config.model, timeout=config.timeout)
 
 
 async def _prepare(
-    store: Store, config: EvaluationConfig, version: TestSetVersion, target: Target
+    store: Store,
+    config: EvaluationConfig,
+    version: TestSetVersion,
+    target: Target,
+    specs: Sequence[EvaluatorSpec],
 ) -> EvaluationContext:
-    if config.treat_as == "completion" and target.profile.is_chat:
+    columns = {column.name: column for column in version.columns}
+    if not specs and EVALUATORS_COLUMN not in columns:
+        raise InputError(
+            "Say how outputs are scored: --evaluator exact_match, for one. There are: "
+            f"{', '.join(evaluator_names())}."
+        )
+    others, recordings = _expected_columns(specs), None
+    if config.outputs is not None:
+        target, recordings = open_recordings(store, config, version, target.profile)
+        others += [name for name in (config.outputs, *MEASURES) if name in columns]
+    elif config.treat_as == "completion" and target.profile.is_chat:
         target = AsCompletion(target)
     plan = plan_rows(
         target.profile,
@@ -135,15 +159,18 @@ async def _prepare(
         _form(config, target),
         expected=config.expected,
         inputs=config.input_columns,
+        others=others,
         message_column=config.message,
     )
     count = min(version.row_count, config.rows or version.row_count)
-    conversations = await anyio.to_thread.run_sync(_check_rows, store, version, plan, count)
-    user = find_user(config) if conversations else None
+    context = EvaluationContext(config, target, version, plan, count, recordings=recordings)
+    check = partial(_check_rows, context, store, specs)
+    conversations, own = await anyio.to_thread.run_sync(check)
+    user = find_user(config) if conversations and recordings is None else None
     if user is not None and user.interactive:
         config = config.model_copy(update={"max_concurrency": 1})
     Prices.load(Path(config.prices) if config.prices else None)  # refused now, if it is broken
-    return EvaluationContext(config, target, version, plan, count, user)
+    return replace(context, config=config, user_strategy=user, own_evaluators=own)
 
 
 def _check_same_kind(evaluation: EvaluationRecord, plan: RowPlan) -> None:
@@ -155,16 +182,43 @@ def _check_same_kind(evaluation: EvaluationRecord, plan: RowPlan) -> None:
         )
 
 
-def _check_rows(store: Store, version: TestSetVersion, plan: RowPlan, count: int) -> bool:
-    """Look at every row before the first one is paid for: whether any is a conversation."""
-    conversations = False
-    for position, row in enumerate(store.test_sets.rows(version, limit=count)):
-        conversations |= plan.call(row, position).brief is not None
-    return conversations
+def _check_rows(
+    context: EvaluationContext, store: Store, specs: Sequence[EvaluatorSpec]
+) -> tuple[bool, list[dict[str, Any]]]:
+    """Look at every row before the first one is paid for.
+
+    Whether any is a conversation, and the evaluators that only rows name.
+    """
+    conversations, own = False, dict[str, dict[str, Any]]()
+    names = {spec.alias: spec.name for spec in specs}
+    in_column = context.config.outputs in [column.name for column in context.version.columns]
+    for position, row in enumerate(store.test_sets.rows(context.version, limit=context.row_count)):
+        conversations |= context.rows.call(row, position).brief is not None
+        if in_column and context.recordings is not None:
+            context.recordings(row, (position, 0))
+        found = row_evaluators(row, position, context.rows.roles)
+        if not found and not specs:
+            raise InputError(
+                f"Row {position + 1} has no evaluator: fill its column {EVALUATORS_COLUMN}, or "
+                "give one for all rows by --evaluator."
+            )
+        for one in found:
+            if names.setdefault(one.alias, one.name) != one.name:
+                raise InputError(
+                    f"Row {position + 1}: '{one.alias}' is {one.name} here and "
+                    f"{names[one.alias]} elsewhere. Give it another name, such as "
+                    f"my_{one.name}={one.name}."
+                )
+            if one.alias not in [spec.alias for spec in specs]:
+                new = EvaluatorSpec(one.name, one.alias).as_dict() | {"rows": 0}
+                own.setdefault(one.alias, new)["rows"] += 1
+    return conversations, list(own.values())
 
 
 def _form(config: EvaluationConfig, target: Target) -> Form:
     profile = target.profile
+    if isinstance(target, RecordedTarget):
+        return "recorded"
     if isinstance(target, AsCompletion):
         return "one message"
     if config.treat_as == "chat" and not profile.is_chat:
@@ -174,15 +228,18 @@ def _form(config: EvaluationConfig, target: Target) -> Form:
 
 
 def _specs(config: EvaluationConfig) -> list[EvaluatorSpec]:
-    """What was written of the evaluators and the gates, checked as far as that goes."""
-    specs = [_with_model(parse_spec(one), config) for one in config.evaluators]
-    if not specs:
-        raise InputError(
-            "Say how outputs are scored: --evaluator exact_match, for one. There are: "
-            f"{', '.join(evaluator_names())}."
-        )
-    parse_gates(config.gates, gate_names(spec.alias for spec in specs))
-    return specs
+    """The evaluators as they were written."""
+    return [_with_model(parse_spec(one), config) for one in config.evaluators]
+
+
+def _expected_columns(specs: Sequence[EvaluatorSpec]) -> list[str]:
+    """The columns that single evaluators compare with."""
+    return [
+        str(spec.settings["expected"])
+        for spec in specs
+        if spec.settings.get("expected")
+        and issubclass(load_kind(spec.name).settings, ExpectingSettings)
+    ]
 
 
 def _with_model(spec: EvaluatorSpec, config: EvaluationConfig) -> EvaluatorSpec:

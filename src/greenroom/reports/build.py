@@ -26,7 +26,7 @@ from greenroom.reports.report import (
     RunReport,
     StoredEpisodes,
 )
-from greenroom.store import EpisodeRecord, EvaluationRecord, RunRecord, Store
+from greenroom.store import EpisodeRecord, EvaluationRecord, RunRecord, Store, TestSetVersion
 from greenroom.store.records import EpisodeSummary, total_cost
 
 MOST_FAILURES = 1_000
@@ -121,10 +121,7 @@ def _evaluation_data(
     store: Store, evaluation: EvaluationRecord, by: Sequence[str]
 ) -> EvaluationData:
     version = store.test_sets.find(evaluation.test_set_id, evaluation.test_set_version)
-    columns = [column.name for column in version.columns]
-    for column in by:
-        if column not in columns:
-            raise UnknownName("column", column, columns)
+    check_columns(version, by)
     attempts = [attempt.usage for attempt in store.evaluations.attempts(evaluation.id)]
     results = list(evaluated_rows(store, evaluation))
     return EvaluationData(
@@ -139,6 +136,14 @@ def _evaluation_data(
         attempts_usage=attempts,
         by=list(by),
     )
+
+
+def check_columns(version: TestSetVersion, names: Iterable[str]) -> None:
+    """Raise UnknownName for names that are not columns of the test set."""
+    columns = [column.name for column in version.columns]
+    for name in names:
+        if name not in columns:
+            raise UnknownName("column", name, columns)
 
 
 def evaluated_rows(store: Store, evaluation: EvaluationRecord) -> Iterator[EvaluatedRow]:

@@ -83,9 +83,11 @@ def _evaluator_figures(one: EvaluatorFigures, data: EvaluationData) -> Iterator[
 def _other_figures(data: EvaluationData) -> Iterator[sections.Figure]:
     found = data.figures
     planned = f"of {found.planned:,} planned"
-    yield shared.fig("calls", "Calls answered", found.with_result, planned, "count")
+    answered = found.with_result - found.crashed
+    yield shared.fig("calls", "Calls answered", answered, planned, "count")
     call = found.latency.get("call")
-    if call is not None:
+    # Recorded outputs may come without the time that they took.
+    if call is not None and (call.p95.value or not data.evaluation.config.get("outputs")):
         for name, share, estimate in (("p50", "half", call.p50), ("p95", "95 %", call.p95)):
             meaning = f"{share} of the calls take no longer"
             label = f"Latency, {name}"
@@ -199,7 +201,9 @@ def _failures_of(
         if score.broken:
             yield failed(kind=_BROKEN, sentence=f"{alias}: {score.reason}")
         elif score.passed is False:
-            held = (("compared", score.compared), ("against", score.against))
+            held = [("compared", score.compared), ("against", score.against)]
+            if result.outcome == "crashed":
+                held = [("error", result.error)]
             yield failed(
                 kind=alias,
                 sentence=score.reason or f"score {score.score:g}",

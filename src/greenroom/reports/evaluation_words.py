@@ -30,17 +30,20 @@ def question_of(row: Mapping[str, Any], evaluation: EvaluationRecord) -> str:
     """What the workflow was asked: the last message of a chat, or the row's inputs."""
     config = evaluation.config
     spoken = config.get("message") or config.get("said")
-    wanted = [spoken] if spoken else input_names(row, config)
+    wanted = [spoken] if spoken else input_names(row, evaluation)
     texts = {name: _asked(row[name]) for name in wanted if name in row}
     if len(texts) == 1:
         return one_line(next(iter(texts.values())), _LONGEST)
     return one_line("; ".join(f"{name}: {text}" for name, text in texts.items()), _LONGEST)
 
 
-def input_names(row: Mapping[str, Any], config: Mapping[str, Any]) -> list[str]:
+def input_names(row: Mapping[str, Any], evaluation: EvaluationRecord) -> list[str]:
     """The columns of a row that the workflow was given."""
-    roles = column_roles(list(row))
-    return config.get("inputs") or [one for one in roles.inputs if one != config.get("expected")]
+    config = evaluation.config
+    kept = [config.get("expected"), config.get("outputs")]
+    kept += [spec["settings"].get("expected") for spec in evaluation.evaluators]
+    inputs = config.get("input_columns") or config.get("inputs")
+    return inputs or [one for one in column_roles(list(row)).inputs if one not in kept]
 
 
 def _asked(value: Any) -> str:

@@ -233,7 +233,7 @@ def _cell_facts(record: CellRecord) -> Iterator[tuple[str, str]]:
 
 
 def _result(result: EvaluatedRow, data: EvaluationData) -> dict[str, Any]:
-    names = input_names(result.inputs, data.evaluation.config)
+    names = input_names(result.inputs, data.evaluation)
     given = {name: result.inputs[name] for name in names if name in result.inputs}
     rest = {name: value for name, value in result.inputs.items() if name not in given}
     parts: list[Part] = [{"title": "Scores", "id": "scores", "checks": list(_scores(result))}]

@@ -69,6 +69,8 @@ class ResultRecord(CellRecord):
     repeat: int = 0
     outputs: Any = None
     """What the workflow returned, unchanged."""
+    tool_calls: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
+    """Calls that the workflow made itself and told as events."""
     conversation: list[dict[str, Any]] | None = None
     """All messages, where a simulated user talked to the workflow."""
     scores: dict[str, ScoreRecord] = Field(default_factory=dict[str, ScoreRecord])
@@ -146,7 +148,7 @@ class EvaluationRecord(JobRecord):
     test_set_name: str
     test_set_version: int
     evaluators: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
-    """Name, alias and settings of each."""
+    """Name, alias and settings of each; for those that only rows name, `rows` instead."""
     row_count: int
     """How many rows are evaluated: the first ones of the test set, or all."""
     repeats: int = 1

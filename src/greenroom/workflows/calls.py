@@ -105,8 +105,8 @@ class Profile:
     """Where it was found: an address, or file.py:name."""
     interface: Literal["local", "invoke", "run", "test", "openai"] = "local"
     """How it is called."""
-    decided_by: str = "declared"
-    """What says whether it is a chat workflow, in words."""
+    decided_by: str = "its declaration"
+    """What says whether it is a chat workflow, in words that follow "decided by"."""
 
     def seeded(self, parameters: dict[str, Any] | None, seed: int | None) -> dict[str, Any] | None:
         """The parameters with a seed, if its schema or interface says that it takes one."""

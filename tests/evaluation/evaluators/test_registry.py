@@ -107,11 +107,11 @@ def test_what_cannot_be_read(given_text: Any, words: str) -> None:
         ("exactmatch", "Unknown evaluator 'exactmatch'. Did you mean 'exact_match'"),
         (
             "contains:value=x",
-            "contains evaluator 'value'. Did you mean 'values'? Known: field, ignore_case, mode, ",
+            "contains evaluator 'value'. Did you mean 'values'? Known: expected, field, ",
         ),
         (
             "contains:mode=some",
-            "setting mode: Input should be 'all' or 'any'. Its settings: field, ignore_case,",
+            "setting mode: Input should be 'all' or 'any'. Its settings: field, expected,",
         ),
         ("levenshtein:threshold=2", "setting threshold: Input should be less than or equal to 1"),
         ("levenshtein:threshold=nan", "setting threshold"),

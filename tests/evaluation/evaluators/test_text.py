@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import anyio
@@ -9,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom.evaluation import Case, Score, make_evaluator
-from greenroom.evaluation.evaluators import text as text_module
+from greenroom.evaluation.evaluators import patterns
 from tests.evaluation.evaluators.scoring import chat_score, said, score
 
 ANSWER = "Your order #W123 was cancelled."
@@ -99,15 +102,15 @@ def test_a_part_is_contained_begun_and_ended_with(before: str, part: str, after:
     def passed(name: str, outputs: str) -> Score:
         return score({"name": name}, outputs=outputs, expected=part)
 
-    found = passed("starts_with", part + after)
-    assert found.passed is True
-    assert passed("ends_with", before + part).passed is True
+    there = True if part else None  # every text begins and ends with an empty one
+    assert passed("starts_with", part + after).passed is there
+    assert passed("ends_with", before + part).passed is there
     if part and not part.lstrip().startswith("["):
         assert passed("contains", before + part + after).passed is True
     equal = passed("exact_match", before + part + after)
     assert equal.passed is (before + part + after == part)
     if equal.passed:
-        assert passed("starts_with", before + part + after).passed is True
+        assert passed("starts_with", before + part + after).passed is there
 
 
 @pytest.mark.parametrize(
@@ -129,10 +132,88 @@ def test_a_costly_pattern_matches_in_a_process_of_its_own(
 
 @pytest.mark.parametrize("pattern", [r"(a+)+$", r"(a|a)*$", r"(?:a*)*$", "a*" * 30 + "$"])
 def test_a_pattern_cannot_hang_an_evaluation(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_module, "_MATCH_SECONDS", 0.5)
+    monkeypatch.setattr(patterns, "MATCH_SECONDS", 0.5)
     case = Case(outputs="a" * 60 + "b", expected=pattern)
     began = time.monotonic()
     found = anyio.run(make_evaluator("regex").evaluate, case)
     assert time.monotonic() - began < 10
     assert (found.score, found.broken) == (None, False)
     assert found.reason == "the pattern needs more than 0.5 seconds for this text"
+
+
+def test_a_blank_that_nobody_sees_is_told() -> None:
+    found = score("exact_match", outputs="Paris", expected="Paris ")
+    assert (found.passed, found.reason.split(":")[0]) == (False, "only blanks at the ends differ")
+    assert score("exact_match:strip=true", outputs="Paris", expected="Paris ").passed is True
+
+
+class _Started(list["subprocess.Popen[str]"]):
+    """The processes that match patterns, as they are started."""
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Started]:
+    patterns.end_idle_workers()
+    found, real = _Started(), subprocess.Popen[str]
+
+    def popen(*arguments: Any, **options: Any) -> Any:
+        found.append(real(*arguments, **options))
+        return found[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    yield found
+    patterns.end_idle_workers()
+
+
+def _harmless(number: int) -> Case:
+    return Case(outputs=f"hello world {number}", expected=r"^(\w+\s?)+$")
+
+
+def test_costly_patterns_share_processes(started: _Started) -> None:
+    evaluator = make_evaluator("regex")
+
+    async def score_all() -> None:
+        for _ in range(50):
+            async with anyio.create_task_group() as group:
+                for number in range(4):
+                    group.start_soon(expect_match, number)
+
+    async def expect_match(number: int) -> None:
+        assert (await evaluator.evaluate(_harmless(number))).passed is True
+
+    anyio.run(score_all)
+    anyio.run(score_all)  # processes belong to no event loop
+    assert 1 <= len(started) <= 4
+    anyio.run(evaluator.close)
+    assert all(one.poll() is not None for one in started)
+
+
+def test_a_process_that_died_is_replaced(started: _Started) -> None:
+    evaluator = make_evaluator("regex")
+    assert anyio.run(evaluator.evaluate, _harmless(1)).passed is True
+    started[0].kill()
+    started[0].wait()
+    assert anyio.run(evaluator.evaluate, _harmless(2)).passed is True
+    assert len(started) == 2
+
+
+def test_an_interrupted_match_ends_its_process_at_once(started: _Started) -> None:
+    async def interrupted() -> None:
+        with anyio.move_on_after(0.5):
+            case = Case(outputs="a" * 60 + "b", expected=r"(a+)+$")
+            await make_evaluator("regex").evaluate(case)
+
+    began = time.monotonic()
+    anyio.run(interrupted)
+    assert time.monotonic() - began < patterns.MATCH_SECONDS
+    assert [one.poll() is not None for one in started] == [True]
+
+
+def test_without_an_interpreter_a_costly_pattern_has_no_score(
+    started: _Started, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    found = anyio.run(make_evaluator("regex").evaluate, _harmless(1))
+    assert (found.score, found.broken, list(started)) == (None, True, [])
+    assert found.reason.endswith("a costly pattern needs a Python interpreter to be matched in")
+    assert score("regex", outputs="hello", expected="l+o").passed is True

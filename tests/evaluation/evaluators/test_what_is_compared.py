@@ -198,3 +198,27 @@ def test_two_refusals_are_compared_by_their_words() -> None:
     one, other = said(None, refusal="I can't."), said(None, refusal="Not today.")
     assert chat_score("exact_match", one, expected=one).score == 1.0
     assert chat_score("exact_match", one, expected=other).score == 0.0
+
+
+NOTHING = said("")
+
+
+@pytest.mark.parametrize(
+    "name", ["exact_match", "similarity", "levenshtein", "semantic_similarity", "last_message"]
+)
+def test_a_call_is_not_the_silence_that_was_expected(name: str) -> None:
+    found = score(
+        name, outputs=said(None, tool_calls=[called("x")]), expected=NOTHING, is_chat=True
+    )
+    assert (found.score, found.passed) == (0.0, False)
+    assert found.reason == "it calls tools, which was not expected"
+    assert score(name, outputs=NOTHING, expected=NOTHING, is_chat=True).passed is True
+
+
+@pytest.mark.parametrize(
+    "name", ["contains", "starts_with", "ends_with", "regex", "last_message:match=contains"]
+)
+@pytest.mark.parametrize("expected", [NOTHING, [NOTHING], json.dumps(NOTHING)])
+def test_an_empty_text_is_not_looked_for(name: str, expected: Any) -> None:
+    found = score(name, outputs=said("Done."), expected=expected, is_chat=True)
+    assert (found.score, found.reason) == (None, "the expected output has no text to look for")

@@ -11,8 +11,8 @@ from greenroom.evaluation.evaluators.equality import is_array, json_equal
 from greenroom.evaluation.evaluators.reading import NO_EXPECTED, output_messages
 from greenroom.evaluation.evaluators.types import (
     Case,
+    ExpectingSettings,
     Score,
-    Settings,
     Unscored,
     plain_kind,
     verdict,
@@ -38,7 +38,7 @@ def _checked_calls(value: Any) -> Any:
     return None if value is None else calls_named(value)
 
 
-class ToolCallSettings(Settings):
+class ToolCallSettings(ExpectingSettings):
     """Settings of tool_calls."""
 
     mode: Mode = Field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
@@ -10,6 +11,7 @@ from greenroom.evaluation.evaluators.called_tools import raw_calls
 from greenroom.evaluation.evaluators.reading import (
     as_text,
     expected_of,
+    expected_words,
     output_messages,
     whole_conversation,
 )
@@ -77,6 +79,9 @@ class RoleOrderSettings(Settings):
         return self
 
 
+_as_expected = partial(as_text, what="expected output")
+
+
 def _last_message(settings: LastMessageSettings, case: Case) -> Score:
     messages = output_messages(case)
     if not messages:
@@ -87,12 +92,15 @@ def _last_message(settings: LastMessageSettings, case: Case) -> Score:
     if against is None and (case.expected is not None or settings.role is None):
         # The evaluator is about messages, whatever the workflow's flag says.
         as_chat = Case(outputs=case.outputs, expected=case.expected, is_chat=True)
-        against = as_text(expected_of(as_chat), "expected output")
+        read = expected_words if settings.match == "contains" else _as_expected
+        against = read(expected_of(as_chat))
     if settings.role is not None and message.get("role") != settings.role:
         reason = f"the last message is by {message.get('role')}, not by {settings.role}"
         return verdict(False, compared, against, reason)
     if against is None:
         return verdict(True, compared, None, f"the last message is by {settings.role}")
+    if not against and raw_calls(message):
+        return verdict(False, raw_calls(message), against, "it calls tools, which was not expected")
     text, wanted = settings.prepared(compared), settings.prepared(against)
     passed = text == wanted if settings.match == "equals" else wanted in text
     words = "is the same" if settings.match == "equals" else "contains it"

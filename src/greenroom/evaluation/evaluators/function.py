@@ -19,8 +19,8 @@ from greenroom.evaluation.evaluators.types import (
     Case,
     EvaluatorContext,
     EvaluatorKind,
+    ExpectingSettings,
     Score,
-    Settings,
     Unscored,
 )
 from greenroom.options import Reference
@@ -30,7 +30,7 @@ PARAMETERS = ("case", "output", *CASE_FIELDS)
 """What a function may ask for, by name."""
 
 
-class PlainSettings(Settings):
+class PlainSettings(ExpectingSettings):
     """Settings of a function that is named itself."""
 
     threshold: float = Field(

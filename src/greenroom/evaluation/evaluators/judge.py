@@ -16,9 +16,9 @@ from greenroom.evaluation.evaluators.types import (
     Case,
     EvaluatorContext,
     EvaluatorKind,
+    ExpectingSettings,
     OpenModel,
     Score,
-    Settings,
     Unscored,
 )
 from greenroom.messages import text_of
@@ -62,7 +62,7 @@ _NOTHING = "(none given)"
 _LONGEST_REASON = 2_000
 
 
-class JudgeSettings(Settings):
+class JudgeSettings(ExpectingSettings):
     """Settings of llm_judge."""
 
     model: str = Field(min_length=1, description="The model that judges.")

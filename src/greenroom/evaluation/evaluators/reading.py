@@ -74,6 +74,8 @@ def pair_of(case: Case, field: str = "") -> tuple[Any, Any]:
     """What was said and what was expected; of both the field, if one is named."""
     compared, against = output_of(case), expected_of(case)
     if isinstance(compared, Calls) and isinstance(against, str):
+        if not against:
+            raise Missed("it calls tools, which was not expected", compared=compared, against="")
         compared = ""  # words were expected, and there are none
     if not field:
         return compared, against
@@ -175,6 +177,13 @@ def _history(case: Case) -> list[dict[str, Any]]:
 def texts_in(value: Any) -> list[str]:
     """The texts that an expected value names: itself, or the items of a list."""
     found = decoded(value)
-    if is_array(found) and not isinstance(found, Calls):
-        return [as_text(item, "expected output") for item in cast("list[Any]", found)]
-    return [as_text(value, "expected output")]
+    several = is_array(found) and not isinstance(found, Calls)
+    return [expected_words(item) for item in (cast("list[Any]", found) if several else [value])]
+
+
+def expected_words(value: Any) -> str:
+    """An expected value as a text to look for; Unscored if it is empty, as every text has that."""
+    text = as_text(value, "expected output")
+    if not text:
+        raise Unscored("the expected output has no text to look for", against=value)
+    return text

@@ -12,6 +12,7 @@ from greenroom.evaluation.evaluators.types import (
     Case,
     EvaluatorContext,
     EvaluatorKind,
+    ExpectingSettings,
     Missed,
     OpenModel,
     Score,
@@ -37,6 +38,12 @@ class Evaluator:
     def settings(self) -> dict[str, Any]:
         """The settings that differ from the defaults: enough to make the same evaluator again."""
         return stored_settings(self._scorer.settings)
+
+    @property
+    def expected_column(self) -> str | None:
+        """The column with what it expects, if it has one of its own."""
+        settings = self._scorer.settings
+        return settings.expected if isinstance(settings, ExpectingSettings) else None
 
     @property
     def spec(self) -> dict[str, Any]:

@@ -84,5 +84,5 @@ def _loaded() -> Any:
 
 
 semantic_similarity = EvaluatorKind(
-    "semantic_similarity", _create, SemanticSettings, "how close the meaning is"
+    "semantic_similarity", _create, SemanticSettings, "how close the meaning is", by_rows=True
 )

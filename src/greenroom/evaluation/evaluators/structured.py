@@ -28,6 +28,7 @@ from greenroom.evaluation.evaluators.reading import (
 from greenroom.evaluation.evaluators.text import TextList
 from greenroom.evaluation.evaluators.types import (
     Case,
+    ExpectingSettings,
     Score,
     Settings,
     Unscored,
@@ -39,7 +40,7 @@ from greenroom.models.json_answers import objects_in
 _SHOWN_DIFFERENCES = 3
 
 
-class FieldSettings(Settings):
+class FieldSettings(ExpectingSettings):
     """Settings of field_match."""
 
     field: PathText = Field(
@@ -53,7 +54,7 @@ class FieldSettings(Settings):
     ignore_case: bool = Field(default=False, description="Upper and lower case are the same.")
 
 
-class DiffSettings(Settings):
+class DiffSettings(ExpectingSettings):
     """Settings of json_diff."""
 
     ignore_extra_keys: bool = Field(

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import math
-import re
-import sys
-import warnings
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Annotated, Any, Literal
 
-import anyio
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from greenroom.evaluation.evaluators import patterns
 from greenroom.evaluation.evaluators.equality import same
 from greenroom.evaluation.evaluators.paths import PathText, parse_path
 from greenroom.evaluation.evaluators.reading import (
     as_text,
     expected_of,
+    expected_words,
     field_of,
     output_of,
     pair_of,
@@ -27,6 +23,7 @@ from greenroom.evaluation.evaluators.reading import (
 from greenroom.evaluation.evaluators.types import (
     Case,
     EvaluatorKind,
+    ExpectingSettings,
     Score,
     Settings,
     Unscored,
@@ -51,32 +48,9 @@ def _not_blank(values: list[str]) -> list[str]:
     return values
 
 
-_MATCH_SECONDS = 5.0
-_CHEAP_STEPS = 1_000_000
-_BRANCHES = re.compile(r"[*+?{|]")
-_REPEATED_GROUP = re.compile(r"\)[*+?{]")
-_MATCHER = """\
-import json, re, sys
-pattern, text, flags, full = json.load(sys.stdin)
-found = (re.fullmatch if full else re.search)(pattern, text, flags)
-print(-1 if found is None else found.start())"""
-
-
-@lru_cache(maxsize=1024)
-def _compiled(pattern: str, ignore_case: bool) -> re.Pattern[str]:
-    """A regular expression; ValueError for what is none."""
-    with warnings.catch_warnings():
-        # What a later Python may read differently is no fault of the text that is compared.
-        warnings.simplefilter("ignore")
-        try:
-            return re.compile(pattern, re.IGNORECASE if ignore_case else 0)
-        except (re.error, OverflowError, RecursionError) as error:
-            raise ValueError(f"'{pattern}' is no regular expression: {error}") from error
-
-
 def _pattern(text: str | None) -> str | None:
     if text is not None:
-        _compiled(text, ignore_case=False)
+        patterns.compiled(text)
     return text
 
 
@@ -84,7 +58,7 @@ TextList = Annotated[list[str], BeforeValidator(_listed)]
 """A list of texts; as a text, JSON or words between commas."""
 
 
-class WordingSettings(Settings):
+class WordingSettings(ExpectingSettings):
     """Which differences of two texts count."""
 
     ignore_case: bool = Field(default=False, description="Upper and lower case are the same.")
@@ -121,7 +95,9 @@ class EdgeSettings(TextSettings):
     """Settings of starts_with and ends_with."""
 
     value: str | None = Field(
-        default=None, description="The text to look for; by default the expected output."
+        default=None,
+        min_length=1,
+        description="The text to look for; by default the expected output.",
     )
 
 
@@ -156,6 +132,8 @@ def _difference(compared: Any, against: Any) -> str:
         return "not equal"
     if not compared:
         return "nothing was said"
+    if compared.strip() == against.strip():
+        return "only blanks at the ends differ: strip=true ignores them"
     place = next(
         (n for n, (a, b) in enumerate(zip(compared, against, strict=False)) if a != b),
         min(len(compared), len(against)),
@@ -181,7 +159,7 @@ def _contains(settings: ContainsSettings, case: Case) -> Score:
 def _edge(settings: EdgeSettings, case: Case, *, start: bool) -> Score:
     compared = text_output(settings, case)
     value = settings.value
-    against = value if value is not None else as_text(expected_of(case), "expected output")
+    against = value if value is not None else expected_words(expected_of(case))
     text, wanted = settings.prepared(compared), settings.prepared(against)
     passed = text.startswith(wanted) if start else text.endswith(wanted)
     where = "begins" if start else "ends"
@@ -196,47 +174,27 @@ class _RegexScorer:
         return await _matches(self.settings, case)
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """End the processes that match."""
+        patterns.end_idle_workers()
 
 
 async def _matches(settings: RegexSettings, case: Case) -> Score:
     compared = text_output(settings, case)
     pattern = settings.pattern
     if pattern is None:
-        pattern = as_text(expected_of(case), "expected output")
+        pattern = expected_words(expected_of(case))
     text = compared.strip() if settings.strip else compared
     try:
-        compiled = _compiled(pattern, settings.ignore_case)
+        compiled = patterns.compiled(pattern, ignore_case=settings.ignore_case)
+        start = await patterns.match_start(compiled, text, full=settings.full)
     except ValueError as error:
         reason = f"the expected output {error}"
         raise Unscored(reason, compared=compared, against=pattern) from error
-    if _is_cheap(pattern, text):
-        found = compiled.fullmatch(text) if settings.full else compiled.search(text)
-        start = -1 if found is None else found.start()
-    else:
-        try:
-            start = await _start_in_worker(compiled, text, full=settings.full)
-        except TimeoutError:
-            reason = f"the pattern needs more than {_MATCH_SECONDS:g} seconds for this text"
-            raise Unscored(reason, compared=compared, against=pattern) from None
+    except TimeoutError:
+        reason = f"the pattern needs more than {patterns.MATCH_SECONDS:g} seconds for this text"
+        raise Unscored(reason, compared=compared, against=pattern) from None
     reason = "no match" if start < 0 else f"matches at character {start + 1}"
     return verdict(start >= 0, compared, pattern, reason)
-
-
-def _is_cheap(pattern: str, text: str) -> bool:
-    """Whether few steps are certain: without repeated groups, each branch is one more factor."""
-    branches = len(_BRANCHES.findall(pattern))
-    return _REPEATED_GROUP.search(pattern) is None and (
-        math.log(max(len(text), 2)) * (branches + 1) <= math.log(_CHEAP_STEPS)
-    )
-
-
-async def _start_in_worker(pattern: re.Pattern[str], text: str, *, full: bool) -> int:
-    """Where a pattern matches, or -1; a process of its own, because a match cannot be stopped."""
-    asked = json.dumps([pattern.pattern, text, pattern.flags, full]).encode()
-    with anyio.fail_after(_MATCH_SECONDS):
-        command = [sys.executable, "-I", "-S", "-c", _MATCHER]
-        return int((await anyio.run_process(command, input=asked)).stdout)
 
 
 exact_match = plain_kind("exact_match", _equals, TextSettings, "the output is the expected one")
@@ -252,4 +210,5 @@ regex = EvaluatorKind(
     lambda settings, _: _RegexScorer(settings),
     RegexSettings,
     "a regular expression matches the output",
+    by_rows=True,
 )

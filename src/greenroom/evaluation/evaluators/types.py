@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
+
+from pydantic import Field, model_validator
 
 from greenroom.models.client import ModelClient
 from greenroom.models.purses import Ledger
@@ -127,6 +129,23 @@ class Scorer(Protocol):
         ...
 
 
+class ExpectingSettings(Settings):
+    """Settings of evaluators that compare the output with what is expected."""
+
+    expected: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The column with what this evaluator expects; by default that of all.",
+    )
+
+    @model_validator(mode="after")
+    def _says_it_once(self) -> Self:
+        for name in ("values", "value", "pattern", "calls"):
+            if self.expected is not None and getattr(self, name, None) is not None:
+                raise ValueError(f"{name} and expected exclude each other")
+        return self
+
+
 @dataclass(frozen=True)
 class EvaluatorKind:
     """How evaluators of a kind are made; registered by entry point under its name."""
@@ -137,6 +156,8 @@ class EvaluatorKind:
     settings: type[Settings]
     summary: str = ""
     """What it checks, in a line."""
+    by_rows: bool = False
+    """Rows of a test set may name it: it only looks at the case, and runs no code of others."""
 
 
 @dataclass(frozen=True)
@@ -158,4 +179,6 @@ def plain_kind(
     name: str, function: Callable[[Any, Case], Score], settings: type[Settings], summary: str
 ) -> EvaluatorKind:
     """A kind whose evaluators are a function of settings and case."""
-    return EvaluatorKind(name, lambda chosen, _: PlainScorer(chosen, function), settings, summary)
+    return EvaluatorKind(
+        name, lambda chosen, _: PlainScorer(chosen, function), settings, summary, by_rows=True
+    )

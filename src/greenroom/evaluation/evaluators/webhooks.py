@@ -18,8 +18,8 @@ from greenroom.evaluation.evaluators.types import (
     Case,
     EvaluatorContext,
     EvaluatorKind,
+    ExpectingSettings,
     Score,
-    Settings,
     Unscored,
 )
 from greenroom.models.retries import RetryPolicy, retried
@@ -44,7 +44,7 @@ def _address(url: str) -> str:
     return url
 
 
-class WebhookSettings(Settings):
+class WebhookSettings(ExpectingSettings):
     """Settings of webhook."""
 
     url: Annotated[str, AfterValidator(_address)] = Field(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from greenroom.analysis.roles import (
+    EVALUATORS_COLUMN,
     EXPECTED_COLUMNS,
     Roles,
     column_roles,
@@ -22,6 +23,7 @@ from greenroom.evaluation.test_sets.files import (
 )
 
 __all__ = [
+    "EVALUATORS_COLUMN",
     "EXPECTED_COLUMNS",
     "FORMATS",
     "Format",

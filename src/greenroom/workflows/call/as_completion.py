@@ -25,7 +25,7 @@ class AsCompletion:
         self.profile = replace(
             target.profile,
             is_chat=False,
-            decided_by=f"asked for as a completion ({target.profile.decided_by})",
+            decided_by=f"the caller, who asks for a completion ({target.profile.decided_by})",
         )
 
     async def call(self, call: Call) -> Answer:

@@ -1,8 +1,8 @@
 """Finding out what is behind an address: which workflow, whether it chats, how it is called.
 
 What decides whether it chats, in this order: the flags of /inspect, the flags in the OpenAPI
-document, a mark in the schema of the inputs, the shape of the body. A server that speaks OpenAI's
-protocol always chats.
+document, a mark in the schema of the inputs, an array of messages in it. A server that speaks
+OpenAI's protocol always chats.
 """
 
 from __future__ import annotations
@@ -155,17 +155,17 @@ def _declared_in(described: dict[str, Any]) -> Verdict | None:
     for place, flags in (("request.flags", inner), ("flags", described.get("flags"))):
         flag = as_dict(flags).get(IS_CHAT)
         if isinstance(flag, bool):
-            return flag, f"declared: /inspect says {place}.is_chat = {str(flag).lower()}"
+            return flag, f"the flag {place}.is_chat = {str(flag).lower()} in /inspect"
     return None
 
 
 def _judged(operations: list[Operation], inputs: Any) -> Verdict:
-    """By the OpenAPI document, then the schema of the inputs, then the shape of the body."""
+    """By the OpenAPI document, then the schema of the inputs, then that of the body."""
     for one in operations:
         flag = one.flags.get(IS_CHAT)
         if isinstance(flag, bool):
-            said = f"x-agenta.flags.is_chat = {str(flag).lower()} on /{one.route}"
-            return flag, f"declared: the OpenAPI document says {said}"
+            said = f"x-agenta.flags.is_chat = {str(flag).lower()} of /{one.route}"
+            return flag, f"the flag {said} in the OpenAPI document"
     return judged_by_schema(
         ("the inputs", inputs), *((f"/{one.route}", one.schemas.inputs) for one in operations)
     )
@@ -239,7 +239,7 @@ def _model_profile(base: str, named: str | None, known: list[str]) -> Profile:
         schemas=_CHAT_SCHEMAS,
         address=f"{base}#{model}",
         interface="openai",
-        decided_by="by nature: the server speaks OpenAI's protocol",
+        decided_by="the protocol: the server speaks OpenAI's, which is for chats",
     )
 
 

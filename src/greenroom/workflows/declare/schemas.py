@@ -115,16 +115,16 @@ def _schema_of(hint: Any) -> dict[str, Any]:
 
 
 def judged_by_schema(*schemas: tuple[str, Any]) -> Verdict:
-    """Whether a workflow without the flag chats: by a mark in a schema of inputs, or its shape.
+    """Whether a workflow without the flag chats: by a mark in a schema of inputs, or its type.
 
     Each schema comes with its name. Workflows here and behind addresses are judged by this alone.
     """
     signs = {_takes_messages(as_dict(schema)): place for place, schema in reversed(schemas)}
     if place := signs.get("marked"):
-        return True, f"the schema of {place} marks messages as a message history"
+        return True, f"the schema of {place}, which marks messages as a message history"
     if place := signs.get("shaped"):
-        return True, f"the shape: {place} takes messages"
-    return False, "nothing: no flag, and no messages among the inputs"
+        return True, f"the schema of {place}, which has a list of messages"
+    return False, "default: there is no flag, and the inputs have no list of messages"
 
 
 def properties_of(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:

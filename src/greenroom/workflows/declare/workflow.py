@@ -65,7 +65,7 @@ class Workflow:
         is_chat, decided_by = (
             judged_by_schema(("the inputs", self.schemas.inputs))
             if declared is None
-            else (declared, "declared")
+            else (declared, f"the flag is_chat = {str(declared).lower()}")
         )
         return Profile(
             name=self.name,
