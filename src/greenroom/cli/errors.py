@@ -61,12 +61,12 @@ def _failures(store: Store, job: RunRecord | EvaluationRecord, limit: int) -> Fa
     from greenroom.store import RunRecord
 
     if isinstance(job, RunRecord):
-        wishes: dict[int, str] = {}
+        instructions: dict[int, str] = {}
 
         def noting() -> Iterator[EpisodeRecord]:
             for episode in store.runs.results(job.id):
-                wishes.setdefault(episode.task_index, episode.task.instruction)
+                instructions.setdefault(episode.task_index, episode.task.instruction)
                 yield episode
 
-        return run_failures(break_down(noting(), limit), wishes)
+        return run_failures(break_down(noting(), limit), instructions)
     return evaluation_failures(list(evaluated_rows(store, job)), job)

@@ -25,6 +25,8 @@ TASKS = (*WORLD, "task_ids", "start_index", "end_index")
 @takes(RunConfig, only=TASKS)
 def list_tasks(fields: dict[str, Any], json: Json = False) -> None:
     """List the tasks of a split."""
+    from greenroom.reports.texts import wish
+
     domain, config = _world(fields)
     task_split, indices = config.task_split, chosen_tasks(domain, config)
     tasks = [(index, domain.task(index, task_split)) for index in indices]
@@ -37,13 +39,15 @@ def list_tasks(fields: dict[str, Any], json: Json = False) -> None:
             str(index),
             str(len(task.actions)),
             str(len(task.outputs)),
-            textwrap.shorten(task.instruction, out.width - 40, placeholder=" ..."),
+            textwrap.shorten(wish(task.instruction), out.width - 40, placeholder=" ..."),
         )
         for index, task in tasks
     ]
     title = f"{domain.name}, split {task_split}: {len(tasks)} tasks"
     numbers = ("Task", "Actions", "Outputs")
-    print_table(title, (*numbers, "Instruction"), rows, right=numbers, title_justify="center")
+    print_table(
+        title, (*numbers, "What the user wants"), rows, right=numbers, title_justify="center"
+    )
     info = domain.pack.info
     out.print(f"Pack {info.name} {info.version}; licence: {info.licence}")
     unscored = sum(task.unscored_count for _, task in tasks)

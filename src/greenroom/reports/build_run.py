@@ -117,26 +117,28 @@ def _successes(solved: Sequence[EpisodeLike]) -> list[sections.Cell]:
 
 def failures(data: RunData) -> Iterator[AnySection]:
     """Failures by kind, and each explained."""
-    wishes = {task.task_index: wish(task.instruction) for task in data.metrics.tasks}
-    yield failure_section(data.errors, wishes)
+    instructions = {task.task_index: task.instruction for task in data.metrics.tasks}
+    yield failure_section(data.errors, instructions)
 
 
-def failure_section(errors: ErrorBreakdown, wishes: Mapping[int, str]) -> sections.Failures:
-    """The section from failures that are broken down, and the wish of each task's user."""
+def failure_section(errors: ErrorBreakdown, instructions: Mapping[int, str]) -> sections.Failures:
+    """The section from failures that are broken down, and the instruction of each task's user."""
     order = list(KINDS)
     counts = sorted(errors.by_kind.items(), key=lambda item: (-item[1], order.index(item[0])))
     return sections.Failures(
         id="failures",
         title="What went wrong",
         kinds=shared.kind_counts(counts, kind_words),
-        failures=[_failure(one, wishes.get(one.task_index, "")) for one in errors.diagnoses],
+        failures=[
+            _failure(one, wish(instructions.get(one.task_index, ""))) for one in errors.diagnoses
+        ],
         total=errors.failures,
         noun="episode",
         asks="wants",
     )
 
 
-def _failure(one: Diagnosis, wish: str) -> sections.FailedCell:
+def _failure(one: Diagnosis, wanted: str) -> sections.FailedCell:
     calls = (("Expected", one.expected), ("Done", one.actual))
     return sections.FailedCell(
         item=one.task_index,
@@ -144,7 +146,7 @@ def _failure(one: Diagnosis, wish: str) -> sections.FailedCell:
         label=f"Task {one.task_index}, trial {one.trial}",
         kind=one.kind,
         sentence=one.explanation,
-        subject=wish,
+        subject=wanted,
         evidence=[
             *(
                 sections.Evidence(label=label, text=_call(call))
