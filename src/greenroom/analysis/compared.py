@@ -115,18 +115,28 @@ class EvaluatorDifference(PairedFigure, frozen=True):
 
 
 class Sensitivity(Immutable, frozen=True):
-    """What this comparison could find, and what it would take to call the difference seen."""
+    """What this comparison could find, and what it would take to find a difference worth finding.
+
+    The difference seen plays no part: where the agents are equal it is chance, and says nothing
+    about how much is worth doing.
+    """
 
     power: float
-    """The power that the other figures are for."""
+    """The power that the numbers of tasks and trials are for."""
     detectable: Number
     """The smallest true difference that is called with this power; NaN if none is."""
-    power_for_tenth: float
-    """The power with which a true difference of 0.10 is called."""
+    detect: float
+    """The difference worth finding."""
+    power_to_detect: float
+    """The power with which a true difference of that size is called by this comparison."""
     trials_needed: int | None
-    """Trials of each of these tasks that would call the difference seen; None if none would."""
+    """Trials of each of these tasks that would call it; None if none would, or none can tell."""
     tasks_needed: int | None
-    """Tasks like these, with the trials they have now, that would call the difference seen."""
+    """Tasks like these, with the trials they have now, that would call it."""
+    trials: float
+    """Trials of a task now; the harmonic mean where tasks differ."""
+    more_trials_suffice: bool
+    """False only if it is sure that no number of trials of these tasks would call it."""
     between_tasks: float
     """The variance of the true difference over tasks."""
     within_tasks: float

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from math import nan
 from statistics import fmean
 
@@ -22,10 +21,8 @@ from greenroom.analysis.tally import SOLVED, EpisodeLike, Tally, cost_of, instru
 from greenroom.store import ResultRecord, ScoreRecord
 
 DEEPEST_K = 4
-SMALLEST_DIFFERENCE = 0.005
-"""Differences that round to nothing are not worth asking what it takes to show them."""
-_GRID = 1_000
-"""Mean scores are compared to the third decimal: the exact test needs a common denominator."""
+WORTH_FINDING = 0.05
+"""The difference in pass^1 that a comparison is planned for, unless another one is given."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +58,7 @@ def compare_runs(
     runs: Sequence[ComparedRun],
     *,
     convention: ErrorConvention = "errors_excluded",
+    detect: float = WORTH_FINDING,
     how: Resampling = USUAL,
 ) -> compared.Comparison:
     """Compare each run with the first one, on the tasks that both have results of.
@@ -68,19 +66,22 @@ def compare_runs(
     A difference is called if both ways of judging pass^1 agree: the sign-flip test over tasks,
     after Holm's correction for the number of comparisons, and the paired bootstrap interval, which
     must leave out 0. Either alone keeps to its level; together they are never at odds in a report.
+    What it would take to find more is worked out for a true difference of `detect`, and not for the
+    one seen, which is chance where the agents are equal.
     """
     if len(runs) < 2:
         raise ValueError("a comparison needs at least two runs")
     from greenroom.analysis.paired import difference_of, holm
 
     baseline, *others = [_side(run, convention, how) for run in runs]
-    found: list[tuple[_Side, list[tuple[Counts, Counts]], dict[int, compared.Difference]]] = []
+    found: list[tuple[_Side, compared.Sensitivity | None, dict[int, compared.Difference]]] = []
     for other in others:
         common = sorted(baseline.solved.keys() & other.solved.keys())
         pairs = [(baseline.counts(index), other.counts(index)) for index in common]
         deepest = max((min(first[0], second[0]) for first, second in pairs), default=1)
         ks = range(1, min(DEEPEST_K, deepest) + 1)
-        found.append((other, pairs, {k: difference_of(pairs, k, how) for k in ks}))
+        sensitivity = _sensitivity(pairs, detect, how.confidence, len(others))
+        found.append((other, sensitivity, {k: difference_of(pairs, k, how) for k in ks}))
     adjusted = holm([differences[1].p_value for _, _, differences in found])
     return compared.Comparison(
         confidence=how.confidence,
@@ -124,7 +125,7 @@ def _average_cost(played: Sequence[EpisodeLike]) -> float | None:
 def _comparison(
     baseline: _Side,
     other: _Side,
-    pairs: list[tuple[Counts, Counts]],
+    sensitivity: compared.Sensitivity | None,
     differences: dict[int, compared.Difference],
     p_adjusted: float,
     confidence: float,
@@ -146,7 +147,7 @@ def _comparison(
         p_adjusted=p_adjusted,
         verdict=verdicts.verdict_of(first.difference, p_adjusted, confidence),
         sentence="",
-        sensitivity=_sensitivity(pairs, first.difference.value, confidence, comparisons),
+        sensitivity=sensitivity,
         flips=list(_flips(baseline, other)),
         cost_difference=verdicts.less(other.average_cost(common), baseline.average_cost(common)),
     )
@@ -156,20 +157,22 @@ def _comparison(
 
 
 def _sensitivity(
-    pairs: list[tuple[Counts, Counts]], difference: float, confidence: float, comparisons: int
+    pairs: list[tuple[Counts, Counts]], detect: float, confidence: float, comparisons: int
 ) -> compared.Sensitivity | None:
     if not pairs:
         return None
     spread, trials = observed_spread(pairs)
     analysis = PowerAnalysis(spread, confidence, comparisons)
-    worth_asking = abs(difference) >= SMALLEST_DIFFERENCE
     tasks = len(pairs)
     return compared.Sensitivity(
         power=analysis.power,
         detectable=analysis.detectable_difference(tasks=tasks, trials=trials),
-        power_for_tenth=analysis.power_to_detect(0.1, tasks=tasks, trials=trials),
-        trials_needed=analysis.trials_needed(difference, tasks=tasks) if worth_asking else None,
-        tasks_needed=analysis.tasks_needed(difference, trials=trials) if worth_asking else None,
+        detect=detect,
+        power_to_detect=analysis.power_to_detect(detect, tasks=tasks, trials=trials),
+        trials_needed=analysis.trials_needed(detect, tasks=tasks),
+        tasks_needed=analysis.tasks_needed(detect, trials=trials),
+        trials=trials,
+        more_trials_suffice=analysis.more_trials_suffice(detect, tasks=tasks),
         between_tasks=spread.between_tasks,
         within_tasks=spread.within_tasks,
         separable=spread.separable,
@@ -241,12 +244,13 @@ def compare_evaluations(
     baseline, others = evaluations[0], evaluations[1:]
     common = [(one, alias) for one in others for alias in baseline.aliases if alias in one.aliases]
     found = [
-        paired_figures(*_paired(baseline, one, alias), Resampling(confidence))
+        (paired_figures(then, now, Resampling(confidence)), len(then))
         for one, alias in common
+        for then, now in [_paired(baseline, one, alias)]
     ]
-    adjusted = holm([one.p_value for _, one in found])
+    adjusted = holm([one.p_value for one, _ in found])
     differences: dict[int, list[compared.EvaluatorDifference]] = {id(one): [] for one in others}
-    for (other, alias), (rows, one), p_adjusted in zip(common, found, adjusted, strict=True):
+    for (other, alias), (one, rows), p_adjusted in zip(common, found, adjusted, strict=True):
         before, after = baseline.verdicts(alias), other.verdicts(alias)
         differences[id(other)].append(
             compared.EvaluatorDifference(
@@ -280,13 +284,12 @@ def compare_evaluations(
 
 def _paired(
     baseline: ComparedEvaluation, other: ComparedEvaluation, alias: str
-) -> tuple[list[float], list[float], list[Fraction]]:
-    """The mean scores of the rows in common, before and after, and how far they lie apart."""
+) -> tuple[list[float], list[float]]:
+    """The mean scores of the rows in common, before and after."""
     before, after = (scores_by_row(one.results, alias) for one in (baseline, other))
     common = sorted(before.keys() & after.keys())
     then, now = ([fmean(scores[row]) for row in common] for scores in (before, after))
-    apart = [round((new - old) * _GRID) for old, new in zip(then, now, strict=True)]
-    return then, now, [Fraction(one, _GRID) for one in apart]
+    return then, now
 
 
 def _evaluation_comparison(

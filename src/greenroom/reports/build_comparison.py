@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from greenroom.analysis import compared, figures
 from greenroom.analysis.comparison import (
+    WORTH_FINDING,
     ComparedEvaluation,
     ComparedRun,
     compare_evaluations,
@@ -30,6 +31,7 @@ def compare_stored(
     jobs: Sequence[RunRecord] | Sequence[EvaluationRecord],
     *,
     convention: figures.ErrorConvention = "errors_excluded",
+    detect: float = WORTH_FINDING,
 ) -> ComparisonReport:
     """Compare stored runs, or stored evaluations, with the first of them.
 
@@ -47,7 +49,7 @@ def compare_stored(
         ]
     else:
         compared = [_compared_run(store, run) for run in runs]
-        found = compare_runs(compared, convention=convention)
+        found = compare_runs(compared, convention=convention, detect=detect)
         notes = list(_coverage_notes(compared, found))
     report = ComparisonReport(
         **dict(found),
