@@ -14,7 +14,7 @@ class Side(Immutable, frozen=True):
 
     label: str
     coverage: Number
-    """The share of what was planned that counts."""
+    """The share of what was planned that has a result."""
     average_cost: float | None
     """US dollars per episode or answered call; None if a price is unknown or nothing was bought."""
 
@@ -24,7 +24,12 @@ class RunSide(Side, frozen=True):
 
     tasks: int
     episodes: int
+    """Episodes that count."""
+    planned: int
+    with_result: int
     pass_hat_k: dict[int, Estimate]
+    pass_tasks: dict[int, int]
+    """How many tasks are behind each pass^k."""
     average_reward: Estimate
     total_cost: float | None
     average_seconds: Number
@@ -171,6 +176,9 @@ class RunComparison(Versus, frozen=True):
     trials: PairedTrials
     p_adjusted: float
     """The p-value of pass^1 after Holm's correction for all comparisons made at once."""
+    confidence: float
+    comparisons: int
+    """How many comparisons are made at once."""
     sensitivity: Sensitivity | None
     """None where there are no tasks in common."""
     flips: list[FlippedTask]
@@ -201,6 +209,8 @@ class Comparison(Immutable, frozen=True):
 
     confidence: float
     convention: ErrorConvention
+    detect: float
+    """The difference worth finding."""
     runs: list[RunSide]
     """The baseline first."""
     comparisons: list[RunComparison]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import nan
+from math import nan, sqrt
 from statistics import fmean
 
 from greenroom.analysis import compared, verdicts
@@ -17,12 +17,21 @@ from greenroom.analysis.evaluations import mean_of_rows, scores_by_row
 from greenroom.analysis.figures import USUAL, ErrorConvention, Resampling
 from greenroom.analysis.metrics import convention_metrics
 from greenroom.analysis.power import Counts, PowerAnalysis, observed_spread
-from greenroom.analysis.tally import SOLVED, EpisodeLike, Tally, cost_of, instruction_of, tally
+from greenroom.analysis.tally import (
+    SOLVED,
+    EpisodeLike,
+    Tally,
+    cost_of,
+    instruction_of,
+    reward_of,
+    tally,
+)
 from greenroom.store import ResultRecord, ScoreRecord
 
 DEEPEST_K = 4
 WORTH_FINDING = 0.05
 """The difference in pass^1 that a comparison is planned for, unless another one is given."""
+_FEW_ERRORS = 5
 
 
 @dataclass(frozen=True)
@@ -86,6 +95,7 @@ def compare_runs(
     return compared.Comparison(
         confidence=how.confidence,
         convention=convention,
+        detect=detect,
         runs=[side.figures for side in (baseline, *others)],
         comparisons=[
             _comparison(baseline, *one, p_adjusted, how.confidence, len(others))
@@ -98,7 +108,8 @@ def _side(run: ComparedRun, convention: ErrorConvention, how: Resampling) -> _Si
     counted = tally(run.episodes, task_indices=run.task_indices, num_trials=run.num_trials)
     metrics = convention_metrics(counted, convention, over=run.over, how=how)
     played = counted.played
-    shared = ("tasks", "episodes", "coverage", "pass_hat_k", "average_reward")
+    with_result = sum(reward_of(one) is not None for one in played)
+    shared = ("tasks", "episodes", "pass_hat_k", "pass_tasks", "average_reward")
     return _Side(
         run=run,
         counted=counted,
@@ -110,11 +121,42 @@ def _side(run: ComparedRun, convention: ErrorConvention, how: Resampling) -> _Si
         figures=compared.RunSide(
             **{name: getattr(metrics, name) for name in shared},
             label=run.label,
+            planned=counted.planned,
+            with_result=with_result,
+            coverage=with_result / counted.planned if counted.planned else nan,
             total_cost=cost_of(played),
             average_cost=_average_cost(played),
             average_seconds=fmean(one.seconds for one in played) if played else nan,
         ),
     )
+
+
+def uneven_errors(run: ComparedRun, beside: ComparedRun) -> tuple[float, float] | None:
+    """How often another run solves the tasks that episodes without a result are of, and all tasks.
+
+    None if that is no more than chance, or if there are only few such episodes. The other run says
+    how hard a task is, since this one's failures may be what is missing.
+    """
+    counted, other = (
+        tally(one.episodes, task_indices=one.task_indices, num_trials=one.num_trials)
+        for one in (run, beside)
+    )
+    kept = counted.rewards("errors_excluded", over=run.over)
+    rates = {
+        index: fmean(reward >= SOLVED for reward in rewards.values())
+        for index, rewards in other.rewards("errors_excluded", over=beside.over).items()
+        if rewards and index in kept
+    }
+    planned = {i: len(counted.rows[i]) + run.over * counted.missing(i) for i in rates}
+    lacking = {index: planned[index] - len(kept[index]) for index in rates}
+    total, broken = sum(planned.values()), sum(lacking.values())
+    if broken < _FEW_ERRORS or broken == total:
+        return None
+    everywhere = sum(planned[index] * rate for index, rate in rates.items()) / total
+    there = sum(lacking[index] * rate for index, rate in rates.items()) / broken
+    squares = sum(planned[index] * (rate - everywhere) ** 2 for index, rate in rates.items())
+    error = sqrt(squares / total / broken * (1 - broken / total))
+    return (there, everywhere) if abs(there - everywhere) > 1.96 * error else None
 
 
 def _average_cost(played: Sequence[EpisodeLike]) -> float | None:
@@ -145,15 +187,15 @@ def _comparison(
         differences=differences,
         trials=paired_trials(baseline.solved, other.solved),
         p_adjusted=p_adjusted,
+        confidence=confidence,
+        comparisons=comparisons,
         verdict=verdicts.verdict_of(first.difference, p_adjusted, confidence),
         sentence="",
         sensitivity=sensitivity,
         flips=list(_flips(baseline, other)),
         cost_difference=verdicts.less(other.average_cost(common), baseline.average_cost(common)),
     )
-    return found.model_copy(
-        update={"sentence": verdicts.sentence_of(found, confidence, comparisons)}
-    )
+    return found.model_copy(update={"sentence": verdicts.sentence_of(found)})
 
 
 def _sensitivity(

@@ -64,8 +64,11 @@ def observed_spread(pairs: Sequence[tuple[Counts, Counts]]) -> tuple[DifferenceS
         return DifferenceSpread(total, 0.0, separable=False), trials
     within = fmean(_trial_noise(*counts) for pair in repeated for counts in pair) * 2
     noise = fmean(_trial_noise(*counts) / counts[0] for pair in repeated for counts in pair) * 2
-    surely = total * exp(-1.96 * _relative_error(differences, total)) - noise
-    return DifferenceSpread(max(0.0, total - noise), within, least_between=max(0.0, surely)), trials
+    reach = exp(1.96 * _relative_error(differences, total))
+    if total * reach < noise:  # Trials of both runs go alike: by a seed or a cache that they share.
+        return DifferenceSpread(0.0, total * trials), trials
+    between, surely = (max(0.0, one - noise) for one in (total, total / reach))
+    return DifferenceSpread(between, within, least_between=surely), trials
 
 
 @dataclass(frozen=True, slots=True)

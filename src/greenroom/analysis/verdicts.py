@@ -18,18 +18,27 @@ def verdict_of(apart: Estimate, p_adjusted: float, confidence: float) -> Verdict
     return "better" if apart.low > 0 else "worse" if apart.high < 0 else "no_difference_shown"
 
 
-def sentence_of(one: RunComparison, confidence: float, comparisons: int) -> str:
+def sentence_of(one: RunComparison) -> str:
     """Say which run is better and how sure that is; or why it cannot be told, and what it takes."""
-    label, baseline, sensitivity = one.label, one.baseline, one.sensitivity
-    if sensitivity is None:
-        return f"{label} and {baseline} have no task in common to be compared on."
-    corrected = f", corrected for {comparisons} comparisons" if comparisons > 1 else ""
-    figures = difference_text("pass^1", one.differences[1], one.p_adjusted, confidence, corrected)
-    if one.verdict != "no_difference_shown":
-        return verdict_sentence(label, baseline, one.verdict, figures)
-    if sensitivity.power_to_detect < sensitivity.power:
-        return f"Too few trials to tell {label} from {baseline}: {figures}. {_needs(sensitivity)}"
-    return f"{verdict_sentence(label, baseline, one.verdict, figures)} {_reach(sensitivity)}"
+    sensitivity = one.sensitivity
+    if sensitivity is None or one.verdict != "no_difference_shown":
+        return verdict_in_short(one)
+    if sensitivity.power_to_detect >= sensitivity.power:
+        return f"{verdict_in_short(one)} {_reach(sensitivity)}"
+    said = f"Too few trials to tell {one.label} from {one.baseline}: {_figures(one)}."
+    return f"{said} {_needs(sensitivity)}"
+
+
+def verdict_in_short(one: RunComparison) -> str:
+    """Which run is better, or that no difference is shown, with the figures alone."""
+    if one.sensitivity is None:
+        return f"{one.label} and {one.baseline} have no task in common to be compared on."
+    return verdict_sentence(one.label, one.baseline, one.verdict, _figures(one))
+
+
+def _figures(one: RunComparison) -> str:
+    corrected = f", corrected for {one.comparisons} comparisons" if one.comparisons > 1 else ""
+    return difference_text("pass^1", one.differences[1], one.p_adjusted, one.confidence, corrected)
 
 
 def verdict_sentence(label: str, baseline: str, verdict: Verdict, figures: str) -> str:
