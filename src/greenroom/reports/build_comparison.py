@@ -102,8 +102,15 @@ def _compared_run(store: Store, run: RunRecord) -> ComparedRun:
 
 
 def _coverage_notes(runs: Sequence[ComparedRun], comparison: compared.Comparison) -> Iterator[str]:
-    """What episodes without a result mean for the verdicts."""
+    """What crashes and episodes without a result mean for the verdicts."""
+    for run in runs:
+        if crashed := sum(one.outcome == "crashed" for one in run.episodes):
+            yield f"{plural(crashed, 'episode')} of {run.label} crashed: they count as failures."
     if all(side.coverage >= 1 for side in comparison.runs):
+        yield (
+            "Coverage: 100 % in each run, so the verdict is the same with errors left out or "
+            "counted as failures."
+        )
         return
     shares = (
         f"{side.label} {percent(side.coverage)} ({side.with_result:,} of {side.planned:,} episodes)"
