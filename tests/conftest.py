@@ -32,6 +32,7 @@ settings.register_profile("quick", parent=settings.get_profile("greenroom"), max
 settings.load_profile("greenroom")
 
 WHOLLY_SLOW = {
+    "analysis/test_simulations.py": "a thousand repetitions of each setting",
     "agents/test_fastworkflow_agent.py": "FastWorkflow itself, trained",
     "agents/test_fastworkflow_bridge.py": "FastWorkflow itself, in processes of its own",
     "agents/test_fastworkflow_versions.py": "another FastWorkflow, which is fetched first",

@@ -10,6 +10,7 @@ import pytest
 from greenroom.analysis.compared import RunComparison
 from greenroom.analysis.comparison import ComparedRun, compare_runs
 from greenroom.analysis.figures import Resampling
+from greenroom.analysis.power import PowerAnalysis, observed_spread
 from greenroom.store.records import Usage
 from tests.analysis.counted import drawn, run
 
@@ -28,7 +29,7 @@ def test_a_better_run() -> None:
         "(+0.21, 95 % interval 0.15 to 0.27, p = 0.002)."
     )
     assert (found.tasks, found.left_out) == (12, 0)
-    assert found.differences[1].p_value == pytest.approx(2 / 2**10)
+    assert found.differences[1].p_value == pytest.approx(0.00157, abs=1e-5)
     assert (found.trials.both, found.trials.only_run) == (20, 10)
     assert found.trials.p_value == pytest.approx(2 / 2**10)
 
@@ -46,39 +47,65 @@ def test_too_few_trials_to_tell() -> None:
     assert found.verdict == "no_difference_shown"
     sensitivity = found.sensitivity
     assert sensitivity is not None
+    assert sensitivity.power_to_detect < 0.8
     assert sensitivity.trials_needed is not None
     assert sensitivity.tasks_needed is not None
     assert sensitivity.trials_needed > 4
     assert sensitivity.tasks_needed > 20
     assert found.sentence.startswith("Too few trials to tell B from A: pass^1 ")
-    assert " trials of each of these tasks (or about " in found.sentence
-    assert found.sentence.endswith(" tasks) to be found with 80 % power.")
+    assert " A true difference of 0.05 would have been found with " in found.sentence
+    assert " For 80 % power it takes about " in found.sentence
+    assert found.sentence.endswith(" trials of each of these tasks.")
+
+
+def test_what_it_takes_does_not_depend_on_the_difference_seen() -> None:
+    baseline = run("A", drawn([0.8] * 115, 8, "A"))
+    for seed in "BCD":
+        found = versus(baseline, run("B", drawn([0.8] * 115, 8, seed)))
+        assert found.sensitivity is not None
+        assert found.sensitivity.tasks_needed is not None
+        assert 100 < found.sensitivity.tasks_needed < 180
+    larger = versus(baseline, run("B", drawn([0.8] * 115, 8, "B")), detect=0.1).sensitivity
+    assert larger is not None
+    assert larger.detect == 0.1
+    assert larger.power_to_detect > 0.99
+
+
+def test_enough_trials_say_what_would_have_been_found() -> None:
+    baseline = run("A", drawn([0.9] * 200, 8, "A"))
+    found = versus(baseline, run("B", drawn([0.9] * 200, 8, "B")))
+    assert found.sentence.startswith("No difference shown between B and A: pass^1 0.")
+    assert "A true difference of 0.05 would have been found with 100 % power." in found.sentence
 
 
 def test_no_number_of_trials_would_do() -> None:
-    found = versus(run("A", ["ssss", "ffff"] * 6), run("B", ["ssss", "ffff", "ffff", "ssss"] * 3))
-    # As many tasks gained as lost: nothing to call, and nothing worth asking for.
-    assert found.sentence.startswith(
-        "No difference shown between B and A: pass^1 0.50 against 0.50"
-    )
-    assert "or more would have been found with 80 % power" in found.sentence
-    rows = ["ssss"] * 5 + ["ffff"] * 8
-    found = versus(run("A", rows), run("B", ["ffff"] * 3 + ["ssss"] * 10))
+    found = versus(run("A", ["ssss", "ffff"] * 20), run("B", ["ssss", "ffff", "ffff", "ssss"] * 10))
     assert found.sensitivity is not None
     assert found.sensitivity.trials_needed is None
-    assert "more trials of these tasks would not do" in found.sentence
+    assert not found.sensitivity.more_trials_suffice
+    assert "more trials of these tasks would not do, since tasks differ too much" in found.sentence
 
 
 def test_one_trial_each_says_how_many_tasks() -> None:
     found = versus(run("A", ["s"] * 5 + ["f"] * 8), run("B", ["f"] * 3 + ["s"] * 10))
-    assert found.sentence.endswith(" tasks to be found with 80 % power.")
+    assert found.sentence.endswith(" tasks like these.")
     assert "would not do" not in found.sentence
+
+
+def test_tasks_that_are_equally_hard_are_hardly_ever_said_to_differ_too_much() -> None:
+    said = 0
+    for number in range(100):
+        rows = (drawn([0.7] * 20, 4, f"{side}{number}") for side in "AB")
+        first, second = ([(4, row.count("s")) for row in side] for side in rows)
+        spread, _ = observed_spread(list(zip(first, second, strict=True)))
+        said += not PowerAnalysis(spread).more_trials_suffice(0.05, tasks=20)
+    assert said <= 5
 
 
 def test_a_single_task_shows_nothing() -> None:
     found = versus(run("A", ["ssss"]), run("B", ["ssss"]))
     assert found.verdict == "no_difference_shown"
-    assert found.sentence.endswith("So few tasks could not have shown any.")
+    assert "So few tasks could not have shown any." in found.sentence
     assert found.differences[1].difference.method == "exact"
 
 
@@ -122,15 +149,15 @@ def test_tasks_that_flipped() -> None:
 
 
 def test_several_runs_are_held_to_more() -> None:
-    rows = ["ffff"] * 6 + ["ssff"] * 4
-    better = ["sfff"] * 6 + ["ssff"] * 4
+    rows = ["ffff"] * 5 + ["ssff"] * 6
+    better = ["sfff"] * 5 + ["ssff"] * 6
     alone = versus(run("A", rows), run("B", better))
-    assert (alone.verdict, alone.p_adjusted) == ("better", pytest.approx(2 / 2**6))
+    assert (alone.verdict, alone.p_adjusted) == ("better", pytest.approx(0.0253, abs=1e-4))
     both = compare_runs([run("A", rows), run("B", better), run("C", better)])
     for comparison in both.comparisons:
         assert comparison.verdict == "no_difference_shown"
-        assert comparison.p_adjusted == pytest.approx(4 / 2**6)
-        assert "p = 0.062, corrected for 2 comparisons" in comparison.sentence
+        assert comparison.p_adjusted == pytest.approx(0.0507, abs=1e-4)
+        assert "p = 0.051, corrected for 2 comparisons" in comparison.sentence
     assert [side.label for side in both.runs] == ["A", "B", "C"]
 
 

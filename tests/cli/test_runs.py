@@ -165,6 +165,45 @@ def test_comparing(played: Greenroom, tmp_path: Path) -> None:
     assert "is no form of a report" in played("compare", "good", "bad", "-o", "x.pdf").err
 
 
+def test_a_comparison_plans_for_a_difference_that_is_given(played: Greenroom) -> None:
+    again = ("--agent-option", "success=0.9", "--seed", 11, "--end-index", 30, "--num-trials", 4)
+    played(*SYNTHETIC, *again, "--name", "again")
+    shown, other = (
+        played("compare", "good", "again", "--json", *more).json["comparisons"][0]["sensitivity"]
+        for more in ((), ("--detect", 0.2))
+    )
+    assert (shown["detect"], other["detect"]) == (0.05, 0.2)
+    assert shown["tasks_needed"] > 4 * other["tasks_needed"]
+    assert played("compare", "good", "again", "--detect", 0).status == 2
+
+
+CRASHER = """
+from greenroom.agents import AgentContext, Stage
+
+
+class Crasher:
+    def __init__(self, context: AgentContext) -> None:
+        self._crashes = context.trial == context.task_index % 4
+
+    async def play(self, stage: Stage) -> None:
+        if self._crashes:
+            raise ValueError("the agent choked on its own answer")
+"""
+
+
+def test_crashes_are_told_first_and_compared_as_failures(played: Greenroom, tmp_path: Path) -> None:
+    (tmp_path / "crasher.py").write_text(CRASHER)
+    agent = ("--agent-strategy", f"{tmp_path / 'crasher.py'}:Crasher")
+    report = played("run", *agent, "--num-trials", 4, "--end-index", 30, "--name", "crashing").out
+    name, headline, crashes, *_ = report.splitlines()
+    assert (name, headline.startswith("Solved 0 %")) == ("crashing", True)
+    assert crashes.startswith("30 episodes of 120 crashed in the agent's own code by ValueError")
+    lines = played("compare", "good", "crashing").out.splitlines()
+    assert lines[0].startswith("crashing is worse than good: pass^1 0.00 against ")
+    assert "30 episodes of crashing crashed: they count as failures." in lines
+    assert any(line.startswith("Coverage: 100 % in each run, so the verdict is") for line in lines)
+
+
 def test_gates_slices_and_tables_of_runs(played: Greenroom, tmp_path: Path) -> None:
     held = played("runs", "show", "good", "--gate", "pass^1>=0.8", "--gate", "errors<=0")
     assert (held.status, "Gate passed pass^1>=0.8" in held.out) == (0, True)

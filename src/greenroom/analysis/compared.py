@@ -14,7 +14,7 @@ class Side(Immutable, frozen=True):
 
     label: str
     coverage: Number
-    """The share of what was planned that counts."""
+    """The share of what was planned that has a result."""
     average_cost: float | None
     """US dollars per episode or answered call; None if a price is unknown or nothing was bought."""
 
@@ -24,7 +24,12 @@ class RunSide(Side, frozen=True):
 
     tasks: int
     episodes: int
+    """Episodes that count."""
+    planned: int
+    with_result: int
     pass_hat_k: dict[int, Estimate]
+    pass_tasks: dict[int, int]
+    """How many tasks are behind each pass^k."""
     average_reward: Estimate
     total_cost: float | None
     average_seconds: Number
@@ -115,18 +120,28 @@ class EvaluatorDifference(PairedFigure, frozen=True):
 
 
 class Sensitivity(Immutable, frozen=True):
-    """What this comparison could find, and what it would take to call the difference seen."""
+    """What this comparison could find, and what it would take to find a difference worth finding.
+
+    The difference seen plays no part: where the agents are equal it is chance, and says nothing
+    about how much is worth doing.
+    """
 
     power: float
-    """The power that the other figures are for."""
+    """The power that the numbers of tasks and trials are for."""
     detectable: Number
     """The smallest true difference that is called with this power; NaN if none is."""
-    power_for_tenth: float
-    """The power with which a true difference of 0.10 is called."""
+    detect: float
+    """The difference worth finding."""
+    power_to_detect: float
+    """The power with which a true difference of that size is called by this comparison."""
     trials_needed: int | None
-    """Trials of each of these tasks that would call the difference seen; None if none would."""
+    """Trials of each of these tasks that would call it; None if none would, or none can tell."""
     tasks_needed: int | None
-    """Tasks like these, with the trials they have now, that would call the difference seen."""
+    """Tasks like these, with the trials they have now, that would call it."""
+    trials: float
+    """Trials of a task now; the harmonic mean where tasks differ."""
+    more_trials_suffice: bool
+    """False only if it is sure that no number of trials of these tasks would call it."""
     between_tasks: float
     """The variance of the true difference over tasks."""
     within_tasks: float
@@ -161,6 +176,9 @@ class RunComparison(Versus, frozen=True):
     trials: PairedTrials
     p_adjusted: float
     """The p-value of pass^1 after Holm's correction for all comparisons made at once."""
+    confidence: float
+    comparisons: int
+    """How many comparisons are made at once."""
     sensitivity: Sensitivity | None
     """None where there are no tasks in common."""
     flips: list[FlippedTask]
@@ -191,6 +209,8 @@ class Comparison(Immutable, frozen=True):
 
     confidence: float
     convention: ErrorConvention
+    detect: float
+    """The difference worth finding."""
     runs: list[RunSide]
     """The baseline first."""
     comparisons: list[RunComparison]

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
-from math import nan
+from math import nan, sqrt
 from statistics import fmean
 
 from greenroom.analysis import compared, verdicts
@@ -18,14 +17,21 @@ from greenroom.analysis.evaluations import mean_of_rows, scores_by_row
 from greenroom.analysis.figures import USUAL, ErrorConvention, Resampling
 from greenroom.analysis.metrics import convention_metrics
 from greenroom.analysis.power import Counts, PowerAnalysis, observed_spread
-from greenroom.analysis.tally import SOLVED, EpisodeLike, Tally, cost_of, instruction_of, tally
+from greenroom.analysis.tally import (
+    SOLVED,
+    EpisodeLike,
+    Tally,
+    cost_of,
+    instruction_of,
+    reward_of,
+    tally,
+)
 from greenroom.store import ResultRecord, ScoreRecord
 
 DEEPEST_K = 4
-SMALLEST_DIFFERENCE = 0.005
-"""Differences that round to nothing are not worth asking what it takes to show them."""
-_GRID = 1_000
-"""Mean scores are compared to the third decimal: the exact test needs a common denominator."""
+WORTH_FINDING = 0.05
+"""The difference in pass^1 that a comparison is planned for, unless another one is given."""
+_FEW_ERRORS = 5
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,7 @@ def compare_runs(
     runs: Sequence[ComparedRun],
     *,
     convention: ErrorConvention = "errors_excluded",
+    detect: float = WORTH_FINDING,
     how: Resampling = USUAL,
 ) -> compared.Comparison:
     """Compare each run with the first one, on the tasks that both have results of.
@@ -68,23 +75,27 @@ def compare_runs(
     A difference is called if both ways of judging pass^1 agree: the sign-flip test over tasks,
     after Holm's correction for the number of comparisons, and the paired bootstrap interval, which
     must leave out 0. Either alone keeps to its level; together they are never at odds in a report.
+    What it would take to find more is worked out for a true difference of `detect`, and not for the
+    one seen, which is chance where the agents are equal.
     """
     if len(runs) < 2:
         raise ValueError("a comparison needs at least two runs")
     from greenroom.analysis.paired import difference_of, holm
 
     baseline, *others = [_side(run, convention, how) for run in runs]
-    found: list[tuple[_Side, list[tuple[Counts, Counts]], dict[int, compared.Difference]]] = []
+    found: list[tuple[_Side, compared.Sensitivity | None, dict[int, compared.Difference]]] = []
     for other in others:
         common = sorted(baseline.solved.keys() & other.solved.keys())
         pairs = [(baseline.counts(index), other.counts(index)) for index in common]
         deepest = max((min(first[0], second[0]) for first, second in pairs), default=1)
         ks = range(1, min(DEEPEST_K, deepest) + 1)
-        found.append((other, pairs, {k: difference_of(pairs, k, how) for k in ks}))
+        sensitivity = _sensitivity(pairs, detect, how.confidence, len(others))
+        found.append((other, sensitivity, {k: difference_of(pairs, k, how) for k in ks}))
     adjusted = holm([differences[1].p_value for _, _, differences in found])
     return compared.Comparison(
         confidence=how.confidence,
         convention=convention,
+        detect=detect,
         runs=[side.figures for side in (baseline, *others)],
         comparisons=[
             _comparison(baseline, *one, p_adjusted, how.confidence, len(others))
@@ -97,7 +108,8 @@ def _side(run: ComparedRun, convention: ErrorConvention, how: Resampling) -> _Si
     counted = tally(run.episodes, task_indices=run.task_indices, num_trials=run.num_trials)
     metrics = convention_metrics(counted, convention, over=run.over, how=how)
     played = counted.played
-    shared = ("tasks", "episodes", "coverage", "pass_hat_k", "average_reward")
+    with_result = sum(reward_of(one) is not None for one in played)
+    shared = ("tasks", "episodes", "pass_hat_k", "pass_tasks", "average_reward")
     return _Side(
         run=run,
         counted=counted,
@@ -109,11 +121,42 @@ def _side(run: ComparedRun, convention: ErrorConvention, how: Resampling) -> _Si
         figures=compared.RunSide(
             **{name: getattr(metrics, name) for name in shared},
             label=run.label,
+            planned=counted.planned,
+            with_result=with_result,
+            coverage=with_result / counted.planned if counted.planned else nan,
             total_cost=cost_of(played),
             average_cost=_average_cost(played),
             average_seconds=fmean(one.seconds for one in played) if played else nan,
         ),
     )
+
+
+def uneven_errors(run: ComparedRun, beside: ComparedRun) -> tuple[float, float] | None:
+    """How often another run solves the tasks that episodes without a result are of, and all tasks.
+
+    None if that is no more than chance, or if there are only few such episodes. The other run says
+    how hard a task is, since this one's failures may be what is missing.
+    """
+    counted, other = (
+        tally(one.episodes, task_indices=one.task_indices, num_trials=one.num_trials)
+        for one in (run, beside)
+    )
+    kept = counted.rewards("errors_excluded", over=run.over)
+    rates = {
+        index: fmean(reward >= SOLVED for reward in rewards.values())
+        for index, rewards in other.rewards("errors_excluded", over=beside.over).items()
+        if rewards and index in kept
+    }
+    planned = {i: len(counted.rows[i]) + run.over * counted.missing(i) for i in rates}
+    lacking = {index: planned[index] - len(kept[index]) for index in rates}
+    total, broken = sum(planned.values()), sum(lacking.values())
+    if broken < _FEW_ERRORS or broken == total:
+        return None
+    everywhere = sum(planned[index] * rate for index, rate in rates.items()) / total
+    there = sum(lacking[index] * rate for index, rate in rates.items()) / broken
+    squares = sum(planned[index] * (rate - everywhere) ** 2 for index, rate in rates.items())
+    error = sqrt(squares / total / broken * (1 - broken / total))
+    return (there, everywhere) if abs(there - everywhere) > 1.96 * error else None
 
 
 def _average_cost(played: Sequence[EpisodeLike]) -> float | None:
@@ -124,7 +167,7 @@ def _average_cost(played: Sequence[EpisodeLike]) -> float | None:
 def _comparison(
     baseline: _Side,
     other: _Side,
-    pairs: list[tuple[Counts, Counts]],
+    sensitivity: compared.Sensitivity | None,
     differences: dict[int, compared.Difference],
     p_adjusted: float,
     confidence: float,
@@ -144,32 +187,34 @@ def _comparison(
         differences=differences,
         trials=paired_trials(baseline.solved, other.solved),
         p_adjusted=p_adjusted,
+        confidence=confidence,
+        comparisons=comparisons,
         verdict=verdicts.verdict_of(first.difference, p_adjusted, confidence),
         sentence="",
-        sensitivity=_sensitivity(pairs, first.difference.value, confidence, comparisons),
+        sensitivity=sensitivity,
         flips=list(_flips(baseline, other)),
         cost_difference=verdicts.less(other.average_cost(common), baseline.average_cost(common)),
     )
-    return found.model_copy(
-        update={"sentence": verdicts.sentence_of(found, confidence, comparisons)}
-    )
+    return found.model_copy(update={"sentence": verdicts.sentence_of(found)})
 
 
 def _sensitivity(
-    pairs: list[tuple[Counts, Counts]], difference: float, confidence: float, comparisons: int
+    pairs: list[tuple[Counts, Counts]], detect: float, confidence: float, comparisons: int
 ) -> compared.Sensitivity | None:
     if not pairs:
         return None
     spread, trials = observed_spread(pairs)
     analysis = PowerAnalysis(spread, confidence, comparisons)
-    worth_asking = abs(difference) >= SMALLEST_DIFFERENCE
     tasks = len(pairs)
     return compared.Sensitivity(
         power=analysis.power,
         detectable=analysis.detectable_difference(tasks=tasks, trials=trials),
-        power_for_tenth=analysis.power_to_detect(0.1, tasks=tasks, trials=trials),
-        trials_needed=analysis.trials_needed(difference, tasks=tasks) if worth_asking else None,
-        tasks_needed=analysis.tasks_needed(difference, trials=trials) if worth_asking else None,
+        detect=detect,
+        power_to_detect=analysis.power_to_detect(detect, tasks=tasks, trials=trials),
+        trials_needed=analysis.trials_needed(detect, tasks=tasks),
+        tasks_needed=analysis.tasks_needed(detect, trials=trials),
+        trials=trials,
+        more_trials_suffice=analysis.more_trials_suffice(detect, tasks=tasks),
         between_tasks=spread.between_tasks,
         within_tasks=spread.within_tasks,
         separable=spread.separable,
@@ -241,12 +286,13 @@ def compare_evaluations(
     baseline, others = evaluations[0], evaluations[1:]
     common = [(one, alias) for one in others for alias in baseline.aliases if alias in one.aliases]
     found = [
-        paired_figures(*_paired(baseline, one, alias), Resampling(confidence))
+        (paired_figures(then, now, Resampling(confidence)), len(then))
         for one, alias in common
+        for then, now in [_paired(baseline, one, alias)]
     ]
-    adjusted = holm([one.p_value for _, one in found])
+    adjusted = holm([one.p_value for one, _ in found])
     differences: dict[int, list[compared.EvaluatorDifference]] = {id(one): [] for one in others}
-    for (other, alias), (rows, one), p_adjusted in zip(common, found, adjusted, strict=True):
+    for (other, alias), (one, rows), p_adjusted in zip(common, found, adjusted, strict=True):
         before, after = baseline.verdicts(alias), other.verdicts(alias)
         differences[id(other)].append(
             compared.EvaluatorDifference(
@@ -280,13 +326,12 @@ def compare_evaluations(
 
 def _paired(
     baseline: ComparedEvaluation, other: ComparedEvaluation, alias: str
-) -> tuple[list[float], list[float], list[Fraction]]:
-    """The mean scores of the rows in common, before and after, and how far they lie apart."""
+) -> tuple[list[float], list[float]]:
+    """The mean scores of the rows in common, before and after."""
     before, after = (scores_by_row(one.results, alias) for one in (baseline, other))
     common = sorted(before.keys() & after.keys())
     then, now = ([fmean(scores[row]) for row in common] for scores in (before, after))
-    apart = [round((new - old) * _GRID) for old, new in zip(then, now, strict=True)]
-    return then, now, [Fraction(one, _GRID) for one in apart]
+    return then, now
 
 
 def _evaluation_comparison(

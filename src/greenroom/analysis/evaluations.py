@@ -247,7 +247,7 @@ def mean_of_rows(scores: ByRow, confidence: float = CONFIDENCE) -> figures.Estim
     # Numbers are only needed here: a command that counts nothing does not wait for numpy.
     import numpy as np
 
-    from greenroom.analysis.intervals import average_reward, score_interval
+    from greenroom.analysis.intervals import average_reward, share_interval
 
     sums = {(len(row), sum(row)) for row in scores.values() if row}
     if len(sums) <= _MOST_KINDS:
@@ -259,7 +259,7 @@ def mean_of_rows(scores: ByRow, confidence: float = CONFIDENCE) -> figures.Estim
     residuals = totals - value * counts
     units = len(counts)
     variance = float((residuals**2).sum()) / float(counts.sum()) ** 2 * units / (units - 1)
-    return score_interval(value, variance, totals / counts, confidence)
+    return share_interval(value, variance, totals / counts, confidence)
 
 
 def _size(by_row: ByRow) -> int:

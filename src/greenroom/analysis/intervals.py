@@ -4,16 +4,16 @@ What is estimated is the figure for the population that the tasks were drawn fro
 tasks alone: trials of one task resemble each other, so tasks are the units that are resampled.
 An agent that solves 20 tasks in all of 8 trials has been seen on 20 tasks, not 160.
 
-**The cluster bootstrap with a score interval** (method "bootstrap"). Resampling tasks gives the
-figure's variance. The plain percentile bootstrap then reads the interval off the resamples; with
-few tasks or figures near 0 or 1 that covers the truth far less often than it says (81 % instead of
-95 % for 20 unlike tasks x 8 trials at 0.95). Here the variance becomes a design effect, the ratio
-to the variance of as many coin tosses, and the interval is Wilson's for a share, with that design
-effect and with Student's quantile for the number of tasks. It keeps within 0 and 1 and is as skewed
-as shares are. One thing is added: where only few tasks tell anything (all others are at the end
-that the figure is near), their variance is hardly known and mostly too small; it is drawn towards
-that of whole tasks tossed as coins by a weight of CAUTION tasks. `benchmarks/statistics.py`
-measures the coverage.
+**The cluster bootstrap with an effective number of tasks** (method "bootstrap"). Resampling tasks
+gives the figure's variance. The plain percentile bootstrap then reads the interval off the
+resamples; with few tasks or figures near 0 or 1 that covers the truth far less often than it says
+(81 % instead of 95 % for 20 unlike tasks x 8 trials at 0.95). Here the variance becomes a design
+effect, the ratio to the variance of as many coin tosses. The tasks divided by it are the effective
+number of tosses, and the interval is Clopper and Pearson's for that number (Korn and Graubard's
+method for surveys). It keeps within 0 and 1 and is as skewed as shares are. Where few tasks tell
+anything (all others are at the end that the figure is near), their variance is hardly known and
+mostly too small. The design effect is therefore drawn towards 1, whole tasks tossed as coins; all
+the way if one task tells everything. `benchmarks/statistics.py` measures the coverage.
 
 **Exact bounds** (method "exact") where there is nothing to resample. If T tasks all show the same
 value c, the chance q that a task shows it is at least (alpha/2)^(1/T), or T in a row would have
@@ -26,6 +26,7 @@ the power of k for pass^k, and speaks of that task only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import comb, exp, inf, isnan, log, nan, sqrt
 
 import numpy as np
@@ -34,8 +35,9 @@ from numpy.typing import NDArray
 from greenroom.analysis.distributions import beta_quantile, student_quantile
 from greenroom.analysis.figures import NOTHING, USUAL, Estimate, Resampling, without_interval
 
-CAUTION = 0.25
-"""Found by simulation: less covers unlike tasks too rarely, more covers like ones too often."""
+DOUBT = 1.25
+"""How fast doubt about the variance falls with the tasks that tell something. Found by simulation:
+a larger power covers unlike tasks too rarely, a smaller one makes scores of like rows too wide."""
 OVERALL_KS = (1, 2, 3, 4)
 
 Floats = NDArray[np.float64]
@@ -117,7 +119,7 @@ class SuccessIntervals:
             for k in ks
         ]
         variance = self._bootstrap.variance(ratios, len(deepest))
-        return score_interval(value, variance, per_task, self._confidence)
+        return share_interval(value, variance, per_task, self._confidence)
 
     def _single_task(self, value: float, counts: tuple[int, int], ks: Sequence[int]) -> Estimate:
         low, high = binomial_bounds(*counts, self._confidence)
@@ -143,7 +145,7 @@ def average_reward(rewards: Mapping[int, Sequence[float]], how: Resampling = USU
         return constant_bounds(value, len(sums), confidence) if bounded else without_interval(value)
     variance = _variance(sums, how)
     if bounded:
-        return score_interval(value, variance, means, confidence)
+        return share_interval(value, variance, means, confidence)
     return student_interval(value, variance, len(sums), confidence)
 
 
@@ -179,8 +181,11 @@ def _bootstrapped(value: float, low: float, high: float) -> Estimate:
     return Estimate(value=value, low=low, high=high, method="bootstrap")
 
 
-def score_interval(value: float, variance: float, values: Floats, confidence: float) -> Estimate:
-    """Wilson's interval with the design effect of tasks; values are those of the tasks, 0 to 1."""
+def share_interval(value: float, variance: float, values: Floats, confidence: float) -> Estimate:
+    """Clopper and Pearson's interval for the effective number of tasks.
+
+    Values are those of the tasks, 0 to 1.
+    """
     tasks = len(values)
     tosses = value * (1 - value)
     if isnan(variance) or tosses <= 0:
@@ -188,12 +193,9 @@ def score_interval(value: float, variance: float, values: Floats, confidence: fl
     distances = 1 - values if value > 0.5 else values
     distances = distances / distances.max()  # squares of very small chances would be 0
     telling = float(distances.sum() ** 2 / (distances**2).sum())
-    effect = (telling * variance * tasks / tosses + CAUTION) / (telling + CAUTION)
-    quantile = student_quantile(tasks - 1, (1 + confidence) / 2)
-    spread = quantile**2 * effect / tasks
-    centre = (value + spread / 2) / (1 + spread)
-    reach = sqrt(spread * tosses + spread**2 / 4) / (1 + spread)
-    low, high = max(0.0, centre - reach), min(1.0, centre + reach)
+    effect = variance * tasks / tosses
+    effect += (1 - effect) * telling**-DOUBT
+    low, high = binomial_bounds(tasks / effect, value * tasks / effect, confidence)
     return _bootstrapped(value, min(value, low), max(value, high))
 
 
@@ -214,7 +216,7 @@ def constant_bounds(
     return Estimate(value=value, low=low, high=high, method="exact")
 
 
-def binomial_bounds(trials: int, successes: int, confidence: float) -> tuple[float, float]:
+def binomial_bounds(trials: float, successes: float, confidence: float) -> tuple[float, float]:
     """Clopper and Pearson's interval for the chance of success."""
     tail = (1 - confidence) / 2
     failures = trials - successes
@@ -223,5 +225,6 @@ def binomial_bounds(trials: int, successes: int, confidence: float) -> tuple[flo
     return low, high
 
 
+@lru_cache(maxsize=65536)
 def _chance(successes: int, trials: int, k: int) -> float:
     return comb(successes, k) / comb(trials, k)

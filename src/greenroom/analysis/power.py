@@ -6,19 +6,20 @@ chance (both help). With T tasks of n trials the mean difference has the varianc
 
     (between tasks + within tasks / n) / T
 
-and it is called if it is further from 0 than Student's quantile allows. From this follow the power
-for a true difference, the smallest difference that is found with a given power, and the numbers of
-trials and tasks that a difference needs.
+and it is called if the sign-flip test says so. From this follow the power for a true difference,
+the smallest difference that is found with a given power, and the numbers of trials and tasks that a
+difference needs. The variance between tasks is itself uncertain: few tasks that are all alike may
+look as if they differed. That no number of trials helps is said only if its lower bound says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from math import inf, nan, sqrt
-from statistics import harmonic_mean, mean, variance
+from dataclasses import dataclass, replace
+from math import exp, inf, nan, sqrt
+from statistics import NormalDist, fmean, harmonic_mean, variance
 
-from greenroom.analysis.distributions import noncentral_student_cdf, student_quantile
+from greenroom.analysis.distributions import noncentral_student_cdf
 
 USUAL_POWER = 0.8
 MOST = 10_000_000
@@ -38,6 +39,8 @@ class DifferenceSpread:
     """The variance that chance adds to the difference of one trial each."""
     separable: bool = True
     """False if tasks have one trial only: all variance is then taken as between tasks."""
+    least_between: float = 0.0
+    """The variance between tasks is hardly smaller than this: a lower bound at 97.5 %."""
 
     def of_task(self, trials: float) -> float:
         """The variance of a task's difference with so many trials of each agent."""
@@ -53,15 +56,19 @@ def observed_spread(pairs: Sequence[tuple[Counts, Counts]]) -> tuple[DifferenceS
     """
     trials = harmonic_mean([count for pair in pairs for count, _ in pair])
     differences = [second[1] / second[0] - first[1] / first[0] for first, second in pairs]
-    total = variance(differences) if len(pairs) > 1 else 1.0
-    if total == 0:
+    total = variance(differences) if len(pairs) > 1 else 0.0
+    if total < 1e-12:
         return DifferenceSpread(1 / len(pairs), 0.0, separable=False), trials
     repeated = [pair for pair in pairs if min(pair[0][0], pair[1][0]) > 1]
     if not repeated:
         return DifferenceSpread(total, 0.0, separable=False), trials
-    within = mean(_trial_noise(*counts) for pair in repeated for counts in pair) * 2
-    noise = mean(_trial_noise(*counts) / counts[0] for pair in repeated for counts in pair) * 2
-    return DifferenceSpread(max(0.0, total - noise), within), trials
+    within = fmean(_trial_noise(*counts) for pair in repeated for counts in pair) * 2
+    noise = fmean(_trial_noise(*counts) / counts[0] for pair in repeated for counts in pair) * 2
+    reach = exp(1.96 * _relative_error(differences, total))
+    if total * reach < noise:  # Trials of both runs go alike: by a seed or a cache that they share.
+        return DifferenceSpread(0.0, total * trials), trials
+    between, surely = (max(0.0, one - noise) for one in (total, total / reach))
+    return DifferenceSpread(between, within, least_between=surely), trials
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +88,21 @@ class PowerAnalysis:
     def power_to_detect(self, difference: float, *, tasks: int, trials: float) -> float:
         """The chance that a true difference of this size is called by `compare_runs`.
 
-        With so few tasks that no pattern of signs is rare enough to be called, it is 0. Flipping a
-        sign moves the sum of differences by whole steps of 2 / trials; being exact, the test loses
-        half a step, which matters with few trials and is taken off the difference here.
+        With so few tasks that no pattern of signs is rare enough to be called, it is 0. The test's
+        variance is that around 0, not around the mean, which Student's t has; one follows from the
+        other.
         """
         level = (1 - self.confidence) / self.comparisons
-        if tasks < 2 or 0.5 ** (tasks - 1) > level:
+        normal = NormalDist().inv_cdf(1 - level / 2)
+        if tasks <= normal**2 or 0.5 ** (tasks - 1) > level:
             return 0.0
         if difference == 0:
             return level
         error = sqrt(self.spread.of_task(trials) / tasks)
-        quantile = student_quantile(tasks - 1, 1 - level / 2)
-        reach = max(0.0, abs(difference) - 1 / (tasks * trials))
-        if reach >= (quantile + 8) * error:
+        quantile = normal * sqrt((tasks - 1) / (tasks - normal**2))
+        if abs(difference) >= (quantile + 8) * error:
             return 1.0
-        shift = reach / error
+        shift = abs(difference) / error
         missed = noncentral_student_cdf(tasks - 1, shift, quantile)
         wrong_way = noncentral_student_cdf(tasks - 1, shift, -quantile) if shift < 4 else 0.0
         return 1 - missed + wrong_way
@@ -118,6 +125,15 @@ class PowerAnalysis:
             return self.power_to_detect(difference, tasks=tasks, trials=trials) >= self.power
 
         return _least(found) if self.spread.separable and found(inf) else None
+
+    def more_trials_suffice(self, difference: float, *, tasks: int) -> bool:
+        """Whether some number of trials of these tasks may find a difference.
+
+        False only if that is sure: even the least variance between tasks hides it.
+        """
+        least = DifferenceSpread(self.spread.least_between, 0.0)
+        analysis = replace(self, spread=least)
+        return analysis.power_to_detect(difference, tasks=tasks, trials=1) >= self.power
 
     def tasks_needed(self, difference: float, *, trials: float) -> int | None:
         """How many tasks like these find a difference; None if it is too small for any number."""
@@ -142,3 +158,10 @@ def _least(enough: Callable[[int], bool]) -> int | None:
 def _trial_noise(trials: int, successes: int) -> float:
     # p (1 - p), without bias.
     return successes * (trials - successes) / (trials * (trials - 1))
+
+
+def _relative_error(differences: Sequence[float], total: float) -> float:
+    """How far off their variance may be, as a share of it: at least as far as for normal ones."""
+    centre = fmean(differences)
+    tails = fmean((one - centre) ** 4 for one in differences) / total**2
+    return sqrt(max(2.0, tails - 1) / (len(differences) - 1))

@@ -7,6 +7,9 @@ from math import isnan
 from greenroom.analysis.compared import PairedFigure, RunComparison, Sensitivity, Verdict
 from greenroom.analysis.figures import Estimate
 
+_MOST_TRIALS = 200
+"""Beyond so many, the estimate is close to "no number of trials does", and moves with every run."""
+
 
 def verdict_of(apart: Estimate, p_adjusted: float, confidence: float) -> Verdict:
     """A difference is called if the test and the interval both say so, after any correction."""
@@ -15,17 +18,27 @@ def verdict_of(apart: Estimate, p_adjusted: float, confidence: float) -> Verdict
     return "better" if apart.low > 0 else "worse" if apart.high < 0 else "no_difference_shown"
 
 
-def sentence_of(one: RunComparison, confidence: float, comparisons: int) -> str:
+def sentence_of(one: RunComparison) -> str:
     """Say which run is better and how sure that is; or why it cannot be told, and what it takes."""
-    label, baseline, sensitivity = one.label, one.baseline, one.sensitivity
-    if sensitivity is None:
-        return f"{label} and {baseline} have no task in common to be compared on."
-    corrected = f", corrected for {comparisons} comparisons" if comparisons > 1 else ""
-    figures = difference_text("pass^1", one.differences[1], one.p_adjusted, confidence, corrected)
-    if one.verdict == "no_difference_shown" and sensitivity.tasks_needed is not None:
-        return f"Too few trials to tell {label} from {baseline}: {figures}. {_needs(sensitivity)}"
-    said = verdict_sentence(label, baseline, one.verdict, figures)
-    return said if one.verdict != "no_difference_shown" else f"{said} {_reach(sensitivity)}"
+    sensitivity = one.sensitivity
+    if sensitivity is None or one.verdict != "no_difference_shown":
+        return verdict_in_short(one)
+    if sensitivity.power_to_detect >= sensitivity.power:
+        return f"{verdict_in_short(one)} {_reach(sensitivity)}"
+    said = f"Too few trials to tell {one.label} from {one.baseline}: {_figures(one)}."
+    return f"{said} {_needs(sensitivity)}"
+
+
+def verdict_in_short(one: RunComparison) -> str:
+    """Which run is better, or that no difference is shown, with the figures alone."""
+    if one.sensitivity is None:
+        return f"{one.label} and {one.baseline} have no task in common to be compared on."
+    return verdict_sentence(one.label, one.baseline, one.verdict, _figures(one))
+
+
+def _figures(one: RunComparison) -> str:
+    corrected = f", corrected for {one.comparisons} comparisons" if one.comparisons > 1 else ""
+    return difference_text("pass^1", one.differences[1], one.p_adjusted, one.confidence, corrected)
 
 
 def verdict_sentence(label: str, baseline: str, verdict: Verdict, figures: str) -> str:
@@ -62,21 +75,22 @@ def _reach(sensitivity: Sensitivity) -> str:
     if isnan(sensitivity.detectable):
         return "So few tasks could not have shown any."
     return (
-        f"A true difference of {sensitivity.detectable:.2f} or more would have been found "
-        f"with {sensitivity.power * 100:.0f} % power."
+        f"A true difference of {sensitivity.detect:.2g} would have been found with "
+        f"{sensitivity.power_to_detect * 100:.0f} % power."
     )
 
 
 def _needs(sensitivity: Sensitivity) -> str:
-    tasks = f"about {_round(sensitivity.tasks_needed or 0)} tasks"
-    power = f"to be found with {sensitivity.power * 100:.0f} % power"
-    what = f"{tasks} {power}"
-    if sensitivity.trials_needed is not None:
-        trials = f"about {_round(sensitivity.trials_needed)} trials of each of these tasks"
-        what = f"{trials} (or {tasks}) {power}"
-    elif sensitivity.separable:
+    if sensitivity.tasks_needed is None:
+        return _reach(sensitivity)
+    what = f"about {_round(sensitivity.tasks_needed)} tasks like these"
+    trials = sensitivity.trials_needed
+    if trials is not None and trials <= _MOST_TRIALS:
+        what += f", or about {_round(trials)} trials of each of these tasks"
+    elif not sensitivity.more_trials_suffice:
         what += "; more trials of these tasks would not do, since tasks differ too much"
-    return f"A difference of this size would need {what}."
+    power = f"{sensitivity.power * 100:.0f} % power"
+    return f"{_reach(sensitivity)} For {power} it takes {what}."
 
 
 def _round(number: int) -> str:

@@ -42,6 +42,16 @@ def compare(
     errors: Annotated[
         Errors, typer.Option("--errors", help="Leave broken episodes out, or count them as failed.")
     ] = Errors.excluded,
+    detect: Annotated[
+        float,
+        typer.Option(
+            "--detect",
+            help="The difference in pass^1 worth finding: it says how likely that was, and what "
+            "it takes.",
+            min=0.001,
+            max=1.0,
+        ),
+    ] = 0.05,
     fail_on_regression: Annotated[
         bool,
         typer.Option(
@@ -66,6 +76,7 @@ def compare(
             store,
             jobs,
             convention="errors_excluded" if errors is Errors.excluded else "errors_as_failures",
+            detect=detect,
         )
     outcome = checked(ReportOptions, fields)
     if markdown and outcome.output is None:

@@ -6,13 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from greenroom.analysis import compared, figures
 from greenroom.analysis.comparison import (
+    WORTH_FINDING,
     ComparedEvaluation,
     ComparedRun,
     compare_evaluations,
     compare_runs,
+    uneven_errors,
 )
 from greenroom.analysis.errors import diagnose
-from greenroom.analysis.verdicts import p_text
+from greenroom.analysis.verdicts import p_text, verdict_in_short
 from greenroom.errors import InputError
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.report import ComparisonReport
@@ -31,6 +33,7 @@ def compare_stored(
     jobs: Sequence[RunRecord] | Sequence[EvaluationRecord],
     *,
     convention: figures.ErrorConvention = "errors_excluded",
+    detect: float = WORTH_FINDING,
 ) -> ComparisonReport:
     """Compare stored runs, or stored evaluations, with the first of them.
 
@@ -48,7 +51,7 @@ def compare_stored(
         ]
     else:
         compared = [_compared_run(store, run) for run in runs]
-        found = compare_runs(compared, convention=convention)
+        found = compare_runs(compared, convention=convention, detect=detect)
         notes = list(_coverage_notes(compared, found))
     report = ComparisonReport(
         **dict(found),
@@ -99,22 +102,46 @@ def _compared_run(store: Store, run: RunRecord) -> ComparedRun:
     )
 
 
-def _coverage_notes(
-    compared: Sequence[ComparedRun], comparison: compared.Comparison
-) -> Iterator[str]:
-    """What episodes without a result mean for the verdicts."""
-    lacking = [side for side in comparison.runs if side.coverage < 1]
-    for side in lacking:
-        yield f"Only {percent(side.coverage)} of what was planned counts in {side.label}."
-    if lacking:
-        excluded = comparison.convention == "errors_excluded"
-        how = "counted as failures" if excluded else "left out"
-        other = compare_runs(
-            compared, convention="errors_as_failures" if excluded else "errors_excluded"
+def _coverage_notes(runs: Sequence[ComparedRun], comparison: compared.Comparison) -> Iterator[str]:
+    """What crashes and episodes without a result mean for the verdicts."""
+    for run in runs:
+        if crashed := sum(one.outcome == "crashed" for one in run.episodes):
+            yield f"{plural(crashed, 'episode')} of {run.label} crashed: they count as failures."
+    if all(side.coverage >= 1 for side in comparison.runs):
+        yield (
+            "Coverage: 100 % in each run, so the verdict is the same with errors left out or "
+            "counted as failures."
         )
-        for one, otherwise in zip(comparison.comparisons, other.comparisons, strict=True):
-            if one.verdict != otherwise.verdict:
-                yield f"With episodes without a result {how}: {otherwise.sentence}"
+        return
+    shares = (
+        f"{side.label} {percent(side.coverage)} ({side.with_result:,} of {side.planned:,} episodes)"
+        for side in comparison.runs
+    )
+    yield f"Coverage: {', '.join(shares)}."
+    excluded = comparison.convention == "errors_excluded"
+    how = "counted as failures" if excluded else "left out"
+    other = compare_runs(
+        runs,
+        convention="errors_as_failures" if excluded else "errors_excluded",
+        detect=comparison.detect,
+    )
+    for one, otherwise in zip(comparison.comparisons, other.comparisons, strict=True):
+        yield f"With episodes without a result {how}: {verdict_in_short(otherwise)}"
+        if one.verdict != otherwise.verdict:
+            yield (
+                f"Whether {one.label} differs from {one.baseline} depends on the episodes without "
+                "a result. Play them with `greenroom resume` before you rely on either verdict."
+            )
+    for run in runs[1:]:
+        for one, beside in ((run, runs[0]), (runs[0], run)):
+            if (uneven := uneven_errors(one, beside)) is not None:
+                there, everywhere = uneven
+                yield (
+                    f"The episodes without a result of {one.label} are not spread evenly: "
+                    f"{beside.label} solves their tasks {percent(there)} of the time, and all "
+                    f"tasks {percent(everywhere)}. Leaving them out makes {one.label} look "
+                    f"{'better' if there < everywhere else 'worse'} than it is."
+                )
 
 
 def _compared_evaluation(store: Store, evaluation: EvaluationRecord) -> ComparedEvaluation:
@@ -134,25 +161,24 @@ def _compared_evaluation(store: Store, evaluation: EvaluationRecord) -> Compared
 
 
 def sides(report: ComparisonReport) -> Iterator[AnySection]:
-    """What is compared, each over all of its own tasks or rows."""
-    counts = [(side.tasks, side.episodes) for side in report.runs]
-    counts += [(side.rows, side.results) for side in report.evaluations]
+    """What is compared, each over all of its own tasks or rows: a row for each figure."""
+    counts = [(side.pass_tasks, side.tasks, side.episodes) for side in report.runs]
+    counts += [({}, side.rows, side.results) for side in report.evaluations]
     found = list(_estimates(report))
-    names = dict.fromkeys(name for _, estimates in found for name in estimates)
     costs = any(side.average_cost is not None for side, _ in found)
     rows: list[list[Cell]] = []
-    for (side, estimates), counted in zip(found, counts, strict=True):
-        cells: list[Cell] = [side.label, *counted, known(side.coverage)]
-        for name in names:
-            cells += shared.estimate_cells(estimates.get(name))
-        if costs:
-            cells.append("unknown" if side.average_cost is None else side.average_cost)
-        rows.append(cells)
-    title, *head = ("Runs", "Run", "Tasks:count", "Episodes:count")
+    for (side, estimates), (behind, units, episodes) in zip(found, counts, strict=True):
+        cost: Cell = "unknown" if side.average_cost is None else side.average_cost
+        for k, (name, estimate) in enumerate(estimates.items(), 1):
+            figure = [side.label, name, *shared.estimate_cells(estimate), behind.get(k, units)]
+            rows.append([*figure, episodes, known(side.coverage), *([cost] if costs else [])])
+    title, *head = ("Runs", "Run", "Tasks:count", "Episodes:count:wide")
     if not report.runs:
-        title, *head = ("Evaluations", "Evaluation", "Rows:count", "Answers:count")
-    measures = [*shared.estimate_columns(names, wide=True), *(["Cost each:money"] if costs else [])]
-    yield shared.table("sides", title, (*head, "Coverage:percent", *measures), rows)
+        title, *head = ("Evaluations", "Evaluation", "Rows:count", "Answers:count:wide")
+    more = (*head[1:], "Coverage:percent", *(["Cost each:money:wide"] if costs else []))
+    yield shared.table(
+        "sides", title, (head[0], "Figure", *shared.estimate_columns(["Value"]), *more), rows
+    )
 
 
 def _estimates(
