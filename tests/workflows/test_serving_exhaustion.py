@@ -66,21 +66,24 @@ def answered(connection: socket.socket) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "sent",
+    ("sent", "why"),
     [
-        b"GET /health HTTP/1.1\r\nx: " + b"a" * 500_000,
-        b"GET /health HTTP/1.1\r\n" + b"x: a\r\n" * 100_000,
-        b"GET /" + b"a" * 500_000,
-        b"POST /invoke HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
-        b"2\r\n{}\r\n0\r\n" + b"x: a\r\n" * 100_000,
+        (b"GET /health HTTP/1.1\r\nx: " + b"a" * 500_000, "is larger than 65,536 bytes"),
+        (b"GET /health HTTP/1.1\r\n" + b"x: a\r\n" * 200, "has more than 100 headers"),
+        (b"GET /" + b"a" * 500_000, "is larger than 65,536 bytes"),
+        (
+            b"POST /invoke HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"2\r\n{}\r\n0\r\n" + b"x: a\r\n" * 100_000,
+            "has more than 100 headers",
+        ),
     ],
 )
-def test_a_head_has_a_limit(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_head_has_a_limit(sent: bytes, why: str, caplog: pytest.LogCaptureFixture) -> None:
     with serving(echo) as server, server.raw() as connection:
         with suppress(ConnectionError):  # it does not read the rest
             connection.sendall(sent)
         assert answered(connection)[:12] in (b"HTTP/1.1 431", b"")
-        until_told(caplog, "the head of a request is larger than 65,536 bytes")
+        until_told(caplog, why)
         assert told(server, {"messages": HELLO})["content"] == "hello"
 
 
@@ -148,6 +151,69 @@ def test_all_bodies_together_have_a_limit(
         until_told(caplog, "because all requests together are larger than 1,000,000 bytes")
         opened.close()
         assert told(server, {"messages": HELLO})["content"] == "hello"
+
+
+def test_small_requests_pass_where_bodies_are_too_large(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connections, "MAX_HELD", 1_000_000)
+    with serving(echo) as server, ExitStack() as opened:
+        for size in (400_000, 500_000, 99_990):
+            connection = opened.enter_context(server.raw())
+            connection.sendall(HEAD % (b"/invoke", 600_000) + b"x" * size)
+            time.sleep(0.1)
+        for _ in range(5):
+            assert told(server, {"messages": HELLO})["content"] == "hello"
+        until_told(caplog, "1 because all requests together are larger than 1,000,000 bytes")
+
+
+def test_answers_that_are_not_taken_have_a_limit(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connections, "MAX_HELD", 10_000_000)
+
+    @chat_workflow
+    async def large(messages: Any) -> Any:
+        return {"role": "assistant", "content": "x" * 4_000_000}
+
+    body = json.dumps({"messages": HELLO}).encode()
+    with serving(echo, large) as server, ExitStack() as opened:
+        for _ in range(6):
+            opened.enter_context(server.raw()).sendall(HEAD % (b"/large/invoke", len(body)) + body)
+            time.sleep(0.1)
+        assert len(told(server, {"messages": HELLO}, "/large/invoke")["content"]) == 4_000_000
+        until_told(caplog, "because answers that clients do not take are over 10,000,000 bytes")
+
+
+def test_requests_on_one_connection_wait_up_to_a_limit(caplog: pytest.LogCaptureFixture) -> None:
+    body = json.dumps({"messages": HELLO}).encode()
+    request = HEAD % (b"/invoke", len(body)) + body
+    with serving(echo) as server, server.raw() as connection:
+        connection.sendall(request * 20)
+        with server.raw() as other:
+            other.sendall(request * 1000)
+            assert answered(other).count(b"HTTP/1.1 200") < 100
+        until_told(caplog, "1 because more than 32 requests of a client wait for their answers")
+        found = b""
+        while found.count(b"HTTP/1.1 200") < 20 and (data := connection.recv(65536)):
+            found += data
+        assert found.count(b"HTTP/1.1 200") == 20
+
+
+def test_what_is_no_http_is_told_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    with serving(echo) as server:
+        for sent in (b"nonsense\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"):
+            with server.raw() as connection:
+                connection.sendall(sent)
+                assert answered(connection).startswith(b"HTTP/1.1 400 ")
+        with server.raw() as connection:
+            connection.sendall(
+                b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, close\r\n"
+                b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n"
+            )
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+        until_told(caplog, "because a request is not valid HTTP")
+        assert {record.name for record in caplog.records} == {"greenroom.serve"}
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
