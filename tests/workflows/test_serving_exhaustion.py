@@ -9,8 +9,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,10 @@ from typing import Any
 import pytest
 
 from greenroom import chat_workflow
+from greenroom.model_server import running_server
 from greenroom.workflows.declare import pieces
 from greenroom.workflows.serve import connections
+from tests.domains.small import small_domain
 from tests.workflows.serving import HELLO, Server, serving, told
 
 APP = """
@@ -227,6 +231,33 @@ def test_a_generator_without_an_end_is_stopped(
         assert "AnswerTooLarge" in reply.text
 
 
+def test_answers_under_way_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "MAX_UNDER_WAY", 1_000_000)
+    monkeypatch.setattr(pieces, "SMALL_ANSWER", 100_000)
+    collected, go_on = threading.Event(), threading.Event()
+
+    @chat_workflow
+    def writer(messages: Any) -> Iterator[str]:
+        """As many characters as asked for."""
+        yield "x" * int(messages[-1]["content"])
+        if messages[-1]["content"] == "900000":
+            collected.set()
+            go_on.wait(20)
+
+    def asked(size: int) -> Any:
+        return server.post("/invoke", {"messages": [{"role": "user", "content": str(size)}]})
+
+    with serving(writer) as server, ThreadPoolExecutor() as others:
+        waiting = others.submit(asked, 900_000)
+        assert collected.wait(20)
+        refused = asked(200_000)
+        assert "All answers under way of 'writer' are larger than 1,000,000 bytes" in refused.text
+        assert asked(50_000).status == 200, "small answers go on"
+        go_on.set()
+        assert waiting.result().status == 200
+        assert asked(900_000).status == 200
+
+
 @contextmanager
 def running(directory: Path, files: int) -> Generator[tuple[Server, subprocess.Popen[str]]]:
     """`greenroom serve` in a process that may open so many files."""
@@ -251,6 +282,23 @@ def running(directory: Path, files: int) -> Generator[tuple[Server, subprocess.P
 def half_sent(server: Server, opened: ExitStack) -> None:
     for _ in range(1100):
         opened.enter_context(server.raw()).sendall(HEAD % (b"/echo/invoke", 100) + b"{")
+
+
+def test_the_model_server_has_the_same_limits(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 5)
+    with running_server(small_domain()) as address, ExitStack() as opened:
+        server = Server(address.address)
+        for _ in range(8):
+            half = opened.enter_context(server.raw())
+            half.sendall(HEAD % (b"/v1/chat/completions", 100) + b"{")
+        assert server.get("/health").status == 200
+        until_told(caplog, "because 5 connections are open, which is the limit")
+        with server.raw() as connection, suppress(ConnectionError):
+            connection.sendall(b"GET /health HTTP/1.1\r\n" + b"x: a\r\n" * 200)
+            assert answered(connection)[:12] in (b"HTTP/1.1 431", b"")
+        assert server.post("/v1/chat/completions", {}, origin="http://evil.example").status == 403
 
 
 def not_read(server: Server, opened: ExitStack) -> None:
