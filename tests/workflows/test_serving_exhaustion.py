@@ -78,7 +78,7 @@ def answered(connection: socket.socket) -> bytes:
         (
             b"POST /invoke HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
             b"2\r\n{}\r\n0\r\n" + b"x: a\r\n" * 100_000,
-            "has more than 100 headers",
+            "is larger than 65,536 bytes",
         ),
     ],
 )

@@ -160,8 +160,8 @@ class GuardedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         self._unparsed += len(data)
         super().data_received(data)
-        if self._unparsed > MAX_HEAD:
-            self.refuse(431, f"The head of a request is larger than {MAX_HEAD:,} bytes.")
+        if self._unparsed:
+            self._check_head()
 
     def on_message_begin(self) -> None:
         if len(self.pipeline) > MAX_PIPELINED:
@@ -169,15 +169,12 @@ class GuardedProtocol(HttpToolsProtocol):
             raise _ParsingEnds
         self.since = self.loop.time()
         super().on_message_begin()
-        self.scope["state"] = {**self.app_state, "abort": self.transport.abort}
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        if len(self.headers) >= MAX_HEADERS:
-            self.refuse(431, f"A request has more than {MAX_HEADERS} headers.")
-            raise _ParsingEnds
-        super().on_header(name, value)
+        self.scope.get("state", {})["abort"] = self.transport.abort
 
     def on_headers_complete(self) -> None:
+        if len(self.headers) > MAX_HEADERS:
+            self._check_head()
+            raise _ParsingEnds
         self._unparsed = 0
         super().on_headers_complete()
 
@@ -259,6 +256,12 @@ class GuardedProtocol(HttpToolsProtocol):
         """Close the connection and drop what the client did not take."""
         self._count(why)
         self.transport.abort()
+
+    def _check_head(self) -> None:
+        if self._unparsed > MAX_HEAD:
+            self.refuse(431, f"The head of a request is larger than {MAX_HEAD:,} bytes.")
+        elif self.headers and len(self.headers) > MAX_HEADERS:
+            self.refuse(431, f"A request has more than {MAX_HEADERS} headers.")
 
     def _count(self, why: str) -> None:
         if self in self.connections:

@@ -75,6 +75,7 @@ async def served(
         log_level="error",  # Connections tells what clients do wrong, a line a second at most
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         http=GuardedProtocol,
         ws="none",
         backlog=_BACKLOG,
