@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -299,3 +300,118 @@ def test_a_model_that_cannot_be_reached_is_told_as_a_failure(retail: Domain):
                 await say(LocalTarget(sessions.workflow()), user("Hello."))
 
     run(partial(talk))
+
+
+COUNTER = """
+import asyncio
+from uuid import uuid4
+
+from greenroom.agents import AgentContext, Stage
+from greenroom.domains import respond
+
+
+class Counter:
+    "Counts its turns; all its worlds say the same if it is asked to be dull."
+
+    def __init__(self, context: AgentContext) -> None:
+        self._world = uuid4().hex
+
+    async def play(self, stage: Stage) -> None:
+        turn, heard = 0, stage.opening
+        while not stage.over:
+            turn += 1
+            if heard.startswith("slowly"):
+                await asyncio.sleep(0.3)
+            name = "" if heard.endswith("dull") else f" of {self._world}"
+            heard = await stage.step(respond(f"{turn}{name}"))
+"""
+
+
+@asynccontextmanager
+async def counting(directory: Path) -> AsyncGenerator[LocalTarget]:
+    agent = directory / "counter.py"
+    agent.write_text(COUNTER)
+    sessions = AgentSessions(prepare_run(check_config({"agent_strategy": str(agent)})))
+    async with sessions.running():
+        yield LocalTarget(sessions.workflow())
+
+
+def text(answer: Answer) -> str:
+    return answer.outputs["content"]
+
+
+@pytest.mark.parametrize("session", [None, "a"])
+def test_a_repeated_request_gets_the_same_answer(session: str | None, tmp_path: Path):
+    async def talk() -> None:
+        async with counting(tmp_path) as target:
+            say_it = partial(say, target, session=session)
+            first = await say_it(user("one"))
+            said = [user("one"), first.outputs, user("slowly")]
+            with anyio.move_on_after(0.1):
+                await say_it(*said)
+            answers: list[Answer] = []
+
+            async def again() -> None:
+                answers.append(await say_it(*said))
+
+            async with anyio.create_task_group() as tasks:  # while the agent is still at it
+                tasks.start_soon(again)
+                tasks.start_soon(again)
+            answers.append(await say_it(*said))
+            world = text(first).removeprefix("1 of ")
+            assert [text(answer) for answer in answers] == [f"2 of {world}"] * 3
+            third = await say_it(*said, answers[-1].outputs, user("three"))
+            assert text(third) == f"3 of {world}"
+
+    run(talk)
+
+
+@pytest.mark.parametrize("session", [None, "a"])
+def test_a_world_does_not_go_back(session: str | None, tmp_path: Path):
+    async def talk() -> None:
+        async with counting(tmp_path) as target:
+            said = [user("one")]
+            for words in ("two", "three", "four"):
+                said += [(await say(target, *said, session=session)).outputs, user(words)]
+            with pytest.raises(CallError, match="has moved on") as gone:
+                await say(target, *said[:2], user("something else"), session=session)
+            assert gone.value.status == 410
+            assert text(await say(target, *said, session=session)).startswith("4 of ")
+
+    run(talk)
+
+
+def test_the_last_words_without_history_are_the_next_turn_of_a_session(tmp_path: Path):
+    async def talk() -> None:
+        async with counting(tmp_path) as target:
+            answers = [text(await say(target, user(words))) for words in ("one", "yes", "yes")]
+            # Only the latest request can be a repeated one.
+            assert [answer[0] for answer in answers] == ["1", "2", "3"]
+
+    run(talk)
+
+
+def test_callers_who_say_the_same_at_once_are_not_mixed_up(tmp_path: Path):
+    async def talk() -> None:
+        async with counting(tmp_path) as target:
+            worlds: list[list[str]] = []
+
+            async def caller(name: str) -> None:
+                said: list[dict[str, Any]] = []
+                answers: list[str] = []
+                for words in ("slowly dull", "slowly dull", "who?", name, name):
+                    answer = await say(target, *said, user(words), session=None)
+                    said += [user(words), answer.outputs]
+                    answers.append(text(answer))
+                worlds.append(answers)
+
+            async with anyio.create_task_group() as tasks:
+                for name in ("a", "b", "c"):
+                    tasks.start_soon(caller, name)
+            assert all(answers[:2] == ["1", "2"] for answers in worlds)
+            for answers in worlds:
+                own = answers[2].removeprefix("3 of ")
+                assert answers[3:] == [f"4 of {own}", f"5 of {own}"]
+            assert len({answers[2] for answers in worlds}) == 3
+
+    run(talk)

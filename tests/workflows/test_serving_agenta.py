@@ -505,19 +505,35 @@ def test_a_validator_tells_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
             assert "very-secret-key" not in reply.text
 
 
+SECRETS = {
+    "a value": "the shop refused very-secret-key",
+    "a key": "the shop refused api_key=sk-proj-0123456789abcdefABCDEF",
+    "a bearer token": "the shop refused Authorization: Bearer abcdef0123456789abcdef",
+    "an address": "the shop refused https://clerk:hunter2hunter2@shop.example/v1?key=abcdef012345",
+}
+PARTS = ("very-secret-key", "0123456789abcdef", "hunter2", "abcdef012345")
+
+
+@pytest.mark.parametrize("secret", SECRETS)
 @pytest.mark.parametrize("yields", [False, True])
 @pytest.mark.parametrize(
     ("path", "headers"),
     [
         ("/invoke", {}),
         ("/invoke", {"accept": "text/event-stream"}),
+        ("/invoke", {"accept": "application/x-ndjson"}),
         ("/invoke", {"x_ag_messages_format": "vercel"}),
         ("/run", {}),
         ("/v1/chat/completions", {}),
     ],
 )
 def test_every_way_to_an_error_hides_secrets(
-    path: str, headers: dict[str, str], yields: bool, monkeypatch: pytest.MonkeyPatch
+    path: str,
+    headers: dict[str, str],
+    yields: bool,
+    secret: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setenv("SHOP_API_KEY", "very-secret-key")
 
@@ -525,10 +541,12 @@ def test_every_way_to_an_error_hides_secrets(
     def failing(messages: Any) -> Iterator[str]:
         if yields:
             yield "Well"
-        raise ValueError("the shop refused very-secret-key")
+        raise ValueError(SECRETS[secret])
 
     with serving(failing) as server:
         for stream in (False, True):
             reply = server.post(path, {"messages": HELLO, "stream": stream}, **headers)
             assert "the shop refused" in reply.text
-            assert "very-secret-key" not in reply.text
+            assert not [part for part in PARTS if part in reply.text]
+    assert "the shop refused" in caplog.text
+    assert not [part for part in PARTS if part in caplog.text]

@@ -20,14 +20,16 @@ from tests.workflows.serving import HELLO, Server, serving, told
 SECONDS = 30.0
 
 
-def leave_after(server: Server, began: threading.Event, *, stream: bool = False) -> None:
-    """Call, wait until the handler runs, and go."""
+def leave_after(
+    server: Server, began: threading.Event, *, stream: bool = False, times: int = 1
+) -> None:
+    """Call so many times at once, wait until the handler runs, and go."""
     body = json.dumps({"messages": HELLO, "inputs": {}, "stream": stream}).encode()
     head = (
         f"POST /invoke HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
     )
     with server.raw() as connection:
-        connection.sendall(head + body)
+        connection.sendall((head + body) * times)
         assert began.wait(SECONDS)
 
 
@@ -62,6 +64,27 @@ def test_the_handler_is_cancelled_when_the_client_leaves(kind: str) -> None:
         assert cancelled.wait(SECONDS)
         again = {"messages": [{"role": "user", "content": "again"}]}
         assert until_free(server, again)["content"] == "free"
+
+
+def test_the_first_of_several_requests_is_cancelled_when_the_client_leaves() -> None:
+    began, cancelled = threading.Event(), threading.Event()
+    calls = 0
+
+    @workflow
+    async def slow() -> None:
+        nonlocal calls
+        calls += 1
+        began.set()
+        try:
+            await anyio.sleep(SECONDS)
+        finally:
+            cancelled.set()
+
+    with serving(slow) as server:
+        leave_after(server, began, times=3)
+        assert cancelled.wait(SECONDS)
+        assert server.get("/health").status == 200
+        assert calls == 1, "the others are not begun"
 
 
 def until_free(server: Server, body: Any) -> Any:

@@ -9,8 +9,10 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,10 @@ from typing import Any
 import pytest
 
 from greenroom import chat_workflow
+from greenroom.model_server import running_server
 from greenroom.workflows.declare import pieces
 from greenroom.workflows.serve import connections
+from tests.domains.small import small_domain
 from tests.workflows.serving import HELLO, Server, serving, told
 
 APP = """
@@ -66,21 +70,24 @@ def answered(connection: socket.socket) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "sent",
+    ("sent", "why"),
     [
-        b"GET /health HTTP/1.1\r\nx: " + b"a" * 500_000,
-        b"GET /health HTTP/1.1\r\n" + b"x: a\r\n" * 100_000,
-        b"GET /" + b"a" * 500_000,
-        b"POST /invoke HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
-        b"2\r\n{}\r\n0\r\n" + b"x: a\r\n" * 100_000,
+        (b"GET /health HTTP/1.1\r\nx: " + b"a" * 500_000, "is larger than 65,536 bytes"),
+        (b"GET /health HTTP/1.1\r\n" + b"x: a\r\n" * 200, "has more than 100 headers"),
+        (b"GET /" + b"a" * 500_000, "is larger than 65,536 bytes"),
+        (
+            b"POST /invoke HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"2\r\n{}\r\n0\r\n" + b"x: a\r\n" * 100_000,
+            "is larger than 65,536 bytes",
+        ),
     ],
 )
-def test_a_head_has_a_limit(sent: bytes, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_head_has_a_limit(sent: bytes, why: str, caplog: pytest.LogCaptureFixture) -> None:
     with serving(echo) as server, server.raw() as connection:
         with suppress(ConnectionError):  # it does not read the rest
             connection.sendall(sent)
         assert answered(connection)[:12] in (b"HTTP/1.1 431", b"")
-        until_told(caplog, "the head of a request is larger than 65,536 bytes")
+        until_told(caplog, why)
         assert told(server, {"messages": HELLO})["content"] == "hello"
 
 
@@ -150,6 +157,69 @@ def test_all_bodies_together_have_a_limit(
         assert told(server, {"messages": HELLO})["content"] == "hello"
 
 
+def test_small_requests_pass_where_bodies_are_too_large(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connections, "MAX_HELD", 1_000_000)
+    with serving(echo) as server, ExitStack() as opened:
+        for size in (400_000, 500_000, 99_990):
+            connection = opened.enter_context(server.raw())
+            connection.sendall(HEAD % (b"/invoke", 600_000) + b"x" * size)
+            time.sleep(0.1)
+        for _ in range(5):
+            assert told(server, {"messages": HELLO})["content"] == "hello"
+        until_told(caplog, "1 because all requests together are larger than 1,000,000 bytes")
+
+
+def test_answers_that_are_not_taken_have_a_limit(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connections, "MAX_HELD", 10_000_000)
+
+    @chat_workflow
+    async def large(messages: Any) -> Any:
+        return {"role": "assistant", "content": "x" * 4_000_000}
+
+    body = json.dumps({"messages": HELLO}).encode()
+    with serving(echo, large) as server, ExitStack() as opened:
+        for _ in range(6):
+            opened.enter_context(server.raw()).sendall(HEAD % (b"/large/invoke", len(body)) + body)
+            time.sleep(0.1)
+        assert len(told(server, {"messages": HELLO}, "/large/invoke")["content"]) == 4_000_000
+        until_told(caplog, "because answers that clients do not take are over 10,000,000 bytes")
+
+
+def test_requests_on_one_connection_wait_up_to_a_limit(caplog: pytest.LogCaptureFixture) -> None:
+    body = json.dumps({"messages": HELLO}).encode()
+    request = HEAD % (b"/invoke", len(body)) + body
+    with serving(echo) as server, server.raw() as connection:
+        connection.sendall(request * 20)
+        with server.raw() as other:
+            other.sendall(request * 1000)
+            assert answered(other).count(b"HTTP/1.1 200") < 100
+        until_told(caplog, "1 because more than 32 requests of a client wait for their answers")
+        found = b""
+        while found.count(b"HTTP/1.1 200") < 20 and (data := connection.recv(65536)):
+            found += data
+        assert found.count(b"HTTP/1.1 200") == 20
+
+
+def test_what_is_no_http_is_told_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    with serving(echo) as server:
+        for sent in (b"nonsense\r\n\r\n", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"):
+            with server.raw() as connection:
+                connection.sendall(sent)
+                assert answered(connection).startswith(b"HTTP/1.1 400 ")
+        with server.raw() as connection:
+            connection.sendall(
+                b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, close\r\n"
+                b"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\r\n"
+            )
+            assert connection.recv(65536).startswith(b"HTTP/1.1 200 ")
+        until_told(caplog, "because a request is not valid HTTP")
+        assert {record.name for record in caplog.records} == {"greenroom.serve"}
+
+
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
 def test_a_generator_without_an_end_is_stopped(
     accept: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -159,6 +229,33 @@ def test_a_generator_without_an_end_is_stopped(
         reply = server.post("/invoke", {"messages": HELLO}, accept=accept)
         assert "is larger than 1,000,000 bytes" in reply.text
         assert "AnswerTooLarge" in reply.text
+
+
+def test_answers_under_way_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "MAX_UNDER_WAY", 1_000_000)
+    monkeypatch.setattr(pieces, "SMALL_ANSWER", 100_000)
+    collected, go_on = threading.Event(), threading.Event()
+
+    @chat_workflow
+    def writer(messages: Any) -> Iterator[str]:
+        """As many characters as asked for."""
+        yield "x" * int(messages[-1]["content"])
+        if messages[-1]["content"] == "900000":
+            collected.set()
+            go_on.wait(20)
+
+    def asked(size: int) -> Any:
+        return server.post("/invoke", {"messages": [{"role": "user", "content": str(size)}]})
+
+    with serving(writer) as server, ThreadPoolExecutor() as others:
+        waiting = others.submit(asked, 900_000)
+        assert collected.wait(20)
+        refused = asked(200_000)
+        assert "All answers under way of 'writer' are larger than 1,000,000 bytes" in refused.text
+        assert asked(50_000).status == 200, "small answers go on"
+        go_on.set()
+        assert waiting.result().status == 200
+        assert asked(900_000).status == 200
 
 
 @contextmanager
@@ -185,6 +282,23 @@ def running(directory: Path, files: int) -> Generator[tuple[Server, subprocess.P
 def half_sent(server: Server, opened: ExitStack) -> None:
     for _ in range(1100):
         opened.enter_context(server.raw()).sendall(HEAD % (b"/echo/invoke", 100) + b"{")
+
+
+def test_the_model_server_has_the_same_limits(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 5)
+    with running_server(small_domain()) as address, ExitStack() as opened:
+        server = Server(address.address)
+        for _ in range(8):
+            half = opened.enter_context(server.raw())
+            half.sendall(HEAD % (b"/v1/chat/completions", 100) + b"{")
+        assert server.get("/health").status == 200
+        until_told(caplog, "because 5 connections are open, which is the limit")
+        with server.raw() as connection, suppress(ConnectionError):
+            connection.sendall(b"GET /health HTTP/1.1\r\n" + b"x: a\r\n" * 200)
+            assert answered(connection)[:12] in (b"HTTP/1.1 431", b"")
+        assert server.post("/v1/chat/completions", {}, origin="http://evil.example").status == 403
 
 
 def not_read(server: Server, opened: ExitStack) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -129,8 +130,9 @@ def _leave_behind_what_runs() -> None:
     """End at once, though handlers may still run in threads: nothing can stop those."""
     running = [one for one in threading.enumerate() if not one.daemon]
     running.remove(threading.main_thread())
-    for one in running:
-        one.join(_SECONDS_TO_END)  # idle threads have been told to end, and need a moment
+    until = time.monotonic() + _SECONDS_TO_END
+    for one in running:  # idle threads have been told to end, and need a moment
+        one.join(max(0.0, until - time.monotonic()))
     if any(one.is_alive() for one in running):
         typer.echo("Calls that still ran are left unfinished.", err=True)
         os._exit(0)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
-
-import orjson
-from aiohttp import web
 
 from greenroom.domains.domain import Domain
 from greenroom.errors import InputError
@@ -26,13 +22,17 @@ from greenroom.model_server.faults import (
 from greenroom.model_server.requests import BadRequest, ChatRequest, read_request
 from greenroom.model_server.responses import ChatResponse, error_body
 from greenroom.model_server.roles import MODELS, RoleReply, RoleRouter
-from greenroom.util.hosts import LOOPBACK, WRONG_HOST, accepts_host
+from greenroom.util.hosts import LOOPBACK
+from greenroom.workflows.serve.exchange import Exchange, Headers, Refusal, reason_of
+from greenroom.workflows.serve.limits import AdmissionMiddleware
+from greenroom.workflows.serve.runner import RouteApp, cancel_on_disconnect
 
 FAULT_HEADER = "x-greenroom-fault"
 """The header that names an injected fault."""
 
 _COMPLETIONS = "/v1/chat/completions"
-_JSON = "application/json"
+_LARGEST_REQUEST = 64 << 20
+_UNAUTHORIZED = 401
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,33 +97,28 @@ class ScriptedModels:
             "/stats": self.stats.to_json,
             "/health": lambda: {"status": "ok"},
         }
+        self.app = AdmissionMiddleware(RouteApp(self._handle), settings.token, shape=_shape)
+        """The ASGI application."""
 
-    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+    async def _handle(self, exchange: Exchange) -> None:
         """Answer one request."""
-        path = request.path
-        if self.settings.token is None and not _accepts_host(request):
-            return _error(403, WRONG_HOST, "wrong_host")
+        path = exchange.scope["path"]
         document = self._documents.get(path)
         if document is None and path != _COMPLETIONS:
-            return _error(404, f"There is nothing at {path}.", "not_found")
+            raise _error(404, f"There is nothing at {path}.", "not_found")
         method = "POST" if document is None else "GET"
-        if request.method != method:
-            response = _error(405, f"{path} takes {method}.", "method_not_allowed")
-            response.headers["Allow"] = method
-            return response
-        if path != "/health" and not self._admits(request):
-            return _error(401, "This server needs its token as a bearer token.", "invalid_api_key")
-        if document is None:
-            return await self._complete(request)
-        return web.Response(body=orjson.dumps(document()), content_type=_JSON)
+        if exchange.method != method:
+            allowed = [(b"allow", method.encode())]
+            raise _error(405, f"{path} takes {method}.", "method_not_allowed", allowed)
+        if document is not None:
+            await exchange.answer(200, document())
+            return
+        body = await exchange.body(_LARGEST_REQUEST)
+        work = self._complete(exchange, body)
+        # Without faults and latencies an answer takes no time.
+        await (cancel_on_disconnect(exchange.receive, work) if self._draws else work)
 
-    def _admits(self, request: web.BaseRequest) -> bool:
-        token = self.settings.token
-        given = request.headers.get("Authorization", "")
-        return token is None or hmac.compare_digest(given.encode(), f"Bearer {token}".encode())
-
-    async def _complete(self, request: web.BaseRequest) -> web.StreamResponse:
-        body = await request.read()
+    async def _complete(self, exchange: Exchange, body: bytes) -> None:
         self.stats.requests += 1
         number = self.stats.requests
         try:
@@ -131,7 +126,7 @@ class ScriptedModels:
             role_reply = await self._router.route(chat)
         except BadRequest as error:
             self.stats.refused += 1
-            return _error(error.status, str(error), error.code)
+            raise _error(error.status, str(error), error.code) from error
         self.stats.roles[role_reply.role] += 1
         fault = None
         if self._draws:
@@ -141,12 +136,10 @@ class ScriptedModels:
             fault = self._fault(draw, role_reply)
             if fault is not None:
                 self.stats.faults[fault] += 1
-                failure = await self._failure(request, fault, draw)
-                if failure is not None:
-                    return failure
+                await self._fail(exchange, fault, draw)
         reply = Reply("") if fault == "empty" else _limited(role_reply, chat, fault)
         answer = ChatResponse(number, chat, reply, choices=fault != "no-choices")
-        return await self._send(request, answer, chat, fault)
+        await _send(exchange, answer, chat, fault)
 
     def _fault(self, draw: Draw, role_reply: RoleReply) -> str | None:
         if draw.happens >= self.settings.fault_rate:
@@ -158,48 +151,38 @@ class ScriptedModels:
         ]
         return kinds[int(draw.kind * len(kinds))] if kinds else None
 
-    async def _failure(
-        self, request: web.BaseRequest, fault: str, draw: Draw
-    ) -> web.Response | None:
-        """The response of a fault that leaves no answer; None for other faults."""
+    async def _fail(self, exchange: Exchange, fault: str, draw: Draw) -> None:
+        """Fail as a fault that leaves no answer does; nothing for other faults."""
+        told = _fault_header(fault)
         match fault:
             case "429":
-                wait = self.settings.retry_after.at(draw.wait)
-                response = _error(429, "Too many requests.", "rate_limit_exceeded", fault)
-                response.headers["Retry-After"] = f"{wait:.3g}"
-                return response
+                wait = b"%.3g" % self.settings.retry_after.at(draw.wait)
+                headers = [*told, (b"retry-after", wait)]
+                raise _error(429, "Too many requests.", "rate_limit_exceeded", headers)
             case "500":
-                return _error(500, "The server had an error.", "server_error", fault)
+                raise _error(500, "The server had an error.", "server_error", told)
             case "timeout" | "drop":
                 if fault == "timeout":
                     await asyncio.sleep(self.settings.hang)
-                return _close(request)
+                await exchange.drop()
             case _:
-                return None
-
-    async def _send(
-        self, request: web.BaseRequest, answer: ChatResponse, chat: ChatRequest, fault: str | None
-    ) -> web.StreamResponse:
-        headers = {FAULT_HEADER: fault} if fault else None
-        if not chat.stream:
-            body = _broken(answer.whole(), fault)
-            return web.Response(body=body, content_type=_JSON, headers=headers)
-        response = web.StreamResponse(headers=headers)
-        response.content_type = "text/event-stream"
-        response.headers["Cache-Control"] = "no-cache"
-        await response.prepare(request)
-        events = list(answer.events())
-        if fault in ("truncated", "malformed"):
-            events = [_broken(b"".join(events), fault)]
-        for event in events:
-            await response.write(event)
-        await response.write_eof()
-        return response
+                return
 
 
-def _accepts_host(request: web.BaseRequest) -> bool:
-    name = request.transport and request.transport.get_extra_info("sockname")
-    return not name or accepts_host(request.headers.get("Host", ""), name[0])
+async def _send(
+    exchange: Exchange, answer: ChatResponse, chat: ChatRequest, fault: str | None
+) -> None:
+    headers = _fault_header(fault)
+    if not chat.stream:
+        await exchange.answer(200, _broken(answer.whole(), fault), headers)
+        return
+    await exchange.begin(b"text/event-stream", headers)
+    events = list(answer.events())
+    if fault in ("truncated", "malformed"):
+        events = [_broken(b"".join(events), fault)]
+    for event in events:
+        await exchange.piece(event)
+    await exchange.end()
 
 
 def _limited(role_reply: RoleReply, chat: ChatRequest, fault: str | None) -> Reply:
@@ -213,13 +196,6 @@ def _broken(body: bytes, fault: str | None) -> bytes:
     return body.replace(b'"choices":', b'"choices"') if fault == "malformed" else body
 
 
-def _close(request: web.BaseRequest) -> web.Response:
-    """Close the connection without an answer."""
-    if request.transport is not None:
-        request.transport.abort()
-    return web.Response()
-
-
 def _model_list() -> dict[str, Any]:
     models = [
         {"id": name, "object": "model", "created": 0, "owned_by": "greenroom"} for name in MODELS
@@ -227,11 +203,16 @@ def _model_list() -> dict[str, Any]:
     return {"object": "list", "data": models}
 
 
-def _error(status: int, message: str, code: str, fault: str = "") -> web.Response:
+def _fault_header(fault: str | None) -> Headers:
+    return [(FAULT_HEADER.encode(), fault.encode())] if fault else []
+
+
+def _shape(refusal: Refusal) -> Refusal:
+    """A refusal of the server itself in OpenAI's format."""
+    code = "invalid_api_key" if refusal.status == _UNAUTHORIZED else "forbidden"
+    return _error(refusal.status, reason_of(refusal), code, refusal.headers)
+
+
+def _error(status: int, message: str, code: str, headers: Headers | None = None) -> Refusal:
     kind = "server_error" if status >= 500 else "invalid_request_error"
-    return web.Response(
-        status=status,
-        body=error_body(message, kind, code),
-        content_type=_JSON,
-        headers={FAULT_HEADER: fault} if fault else None,
-    )
+    return Refusal(status, error_body(message, kind, code), headers or ())

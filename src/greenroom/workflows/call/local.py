@@ -7,7 +7,7 @@ import inspect
 import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from functools import partial
 from typing import Any
 
@@ -28,7 +28,7 @@ from greenroom.workflows.calls import (
 )
 from greenroom.workflows.declare.arguments import check_any, check_messages
 from greenroom.workflows.declare.outputs import NotJson, check_messages_returned, json_value
-from greenroom.workflows.declare.pieces import Pieces
+from greenroom.workflows.declare.pieces import Pieces, UnderWay
 from greenroom.workflows.declare.workflow import Workflow
 from greenroom.workflows.usage import ReportedUsage, current_usage
 
@@ -47,6 +47,7 @@ class LocalTarget:
         self.workflow = workflow
         self.profile = workflow.profile(address)
         self._threads = threads
+        self._under_way = UnderWay()
 
     async def call(self, call: Call) -> Answer:
         if self.workflow.streams:
@@ -81,37 +82,38 @@ class LocalTarget:
     async def _pieces(self, call: Call) -> AsyncGenerator[Event]:
         name, is_chat = self.workflow.name, self.workflow.is_chat
         began, usage = time.perf_counter(), ReportedUsage()
-        collected = Pieces(name, usage, is_chat=is_chat)
+        collected = Pieces(name, usage, is_chat=is_chat, under_way=self._under_way)
         source = self._bound(call)()
         if self.workflow.kind == "generator":
             source = _from_thread(source, self._threads)
-        # The generator runs in the context of the caller of the next piece, so the usage is set
-        # for each piece.
-        async with aclosing(source) as pieces:
-            while True:
-                token = current_usage.set(usage)
-                try:
-                    piece = await anext(pieces, _END)
-                except (Exception, SystemExit) as error:
-                    raise _failure(error) from error
-                finally:
-                    current_usage.reset(token)
-                if piece is _END:
-                    break
-                try:
-                    events = collected.take(piece)
-                except NotJson as error:
-                    raise self._not_json(error) from error
-                for event in events:
-                    yield event
-                await asyncio.sleep(0)  # a generator that never waits must not block the others
-        for event in collected.end():
-            yield event
-        outputs = collected.outputs
-        if is_chat:
-            check_messages_returned(name, outputs)
-        told = calls_beside(outputs, collected.tool_calls)
-        yield Event(kind="end", data=_answer(call, outputs, usage, began, told))
+        with closing(collected):
+            # The generator runs in the context of the caller of the next piece, so the usage is set
+            # for each piece.
+            async with aclosing(source) as pieces:
+                while True:
+                    token = current_usage.set(usage)
+                    try:
+                        piece = await anext(pieces, _END)
+                    except (Exception, SystemExit) as error:
+                        raise _failure(error) from error
+                    finally:
+                        current_usage.reset(token)
+                    if piece is _END:
+                        break
+                    try:
+                        events = collected.take(piece)
+                    except NotJson as error:
+                        raise self._not_json(error) from error
+                    for event in events:
+                        yield event
+                    await asyncio.sleep(0)  # a generator that never waits must not block the others
+            for event in collected.end():
+                yield event
+            outputs = collected.outputs
+            if is_chat:
+                check_messages_returned(name, outputs)
+            told = calls_beside(outputs, collected.tool_calls)
+            yield Event(kind="end", data=_answer(call, outputs, usage, began, told))
 
     async def close(self) -> None:
         """Nothing to close: it has no connections."""

@@ -26,12 +26,23 @@ from greenroom.workflows.usage import ReportedUsage, read_usage
 
 MAX_ANSWER = 64 << 20
 """The largest answer that a generator may yield, in bytes."""
+MAX_UNDER_WAY = 256 << 20
+"""Bytes of all answers of a workflow that are under way; small ones may go on."""
+SMALL_ANSWER = 1 << 20
+
+
+class UnderWay:
+    """Counts the bytes of the answers that are under way."""
+
+    size = 0
 
 
 class Pieces:
     """Collects what a generator yields: messages of a chat workflow, or any text and values."""
 
-    def __init__(self, name: str, usage: ReportedUsage, *, is_chat: bool) -> None:
+    def __init__(
+        self, name: str, usage: ReportedUsage, *, is_chat: bool, under_way: UnderWay
+    ) -> None:
         self._name = name
         self._usage = usage
         self._is_chat = is_chat
@@ -40,18 +51,18 @@ class Pieces:
         self.tool_calls: list[dict[str, Any]] = []
         """The calls that were told as events."""
         self._size = 0
+        self._under_way = under_way
 
     def take(self, piece: Any) -> list[Event]:
         """The events of a piece."""
         value = json_value(piece)
-        self._size += len(value) if isinstance(value, str) else len(encoded(value))
+        size = len(value) if isinstance(value, str) else len(encoded(value))
+        self._size += size
+        self._under_way.size += size
         if self._size > MAX_ANSWER:
-            raise CallError(
-                f"The answer of '{self._name}' is larger than {MAX_ANSWER:,} bytes, which is the "
-                "limit.",
-                status=SERVER_ERROR,
-                kind="AnswerTooLarge",
-            )
+            raise self._too_large("The answer", "is", MAX_ANSWER)
+        if self._under_way.size > MAX_UNDER_WAY and self._size > SMALL_ANSWER:
+            raise self._too_large("All answers under way", "are", MAX_UNDER_WAY)
         if isinstance(value, str):
             (self._text if self._is_chat else self._kept).append(value)
             return [Event(kind="delta", text=value)]
@@ -77,6 +88,10 @@ class Pieces:
                     kind="NotAMessage",
                 )
 
+    def close(self) -> None:
+        """Count the answer as under way no longer."""
+        self._under_way.size -= self._size
+
     def end(self) -> list[Event]:
         """End the text of a chat so far: its message, if there is text."""
         if not self._text:
@@ -92,6 +107,10 @@ class Pieces:
             return self._kept[0] if len(self._kept) == 1 else self._kept
         is_text = all(isinstance(piece, str) for piece in self._kept)
         return "".join(self._kept) if is_text else self._kept
+
+    def _too_large(self, what: str, are: str, limit: int) -> CallError:
+        text = f"{what} of '{self._name}' {are} larger than {limit:,} bytes, which is the limit."
+        return CallError(text, status=SERVER_ERROR, kind="AnswerTooLarge")
 
     def _message(self, message: dict[str, Any]) -> list[Event]:
         same = "".join(self._text) == text_of(message.get("content"))

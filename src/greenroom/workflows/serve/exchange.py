@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import orjson
 from starlette.types import Receive, Scope, Send
@@ -86,8 +86,11 @@ class Exchange:
     async def answer(
         self, status: int, value: Any, headers: Headers | None = None, kind: bytes = JSON
     ) -> None:
-        """Send JSON, or the text of another kind, as the whole answer."""
-        body = encoded(value) if kind is JSON else str(value).encode()
+        """Send JSON, the text of another kind, or bytes as they are as the whole answer."""
+        if isinstance(value, bytes):
+            body = value
+        else:
+            body = encoded(value) if kind is JSON else str(value).encode()
         self.started = True
         length = (b"content-length", b"%d" % len(body))
         sent = [(b"content-type", kind), length, *(headers or ())]
@@ -116,6 +119,13 @@ class Exchange:
     async def end(self) -> None:
         """End an answer that came in pieces."""
         await self._send({"type": "http.response.body", "body": b""})
+
+    async def drop(self) -> NoReturn:
+        """Close the connection without an answer."""
+        self.scope["state"]["abort"]()
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+        raise ClientDisconnected
 
 
 def invalid_body(problems: Iterable[Problem], place: tuple[str, ...] = ("body",)) -> Refusal:

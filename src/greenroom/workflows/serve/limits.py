@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -62,6 +62,8 @@ class AdmissionMiddleware:
     """If set, requests need it as a bearer token."""
     origins: Sequence[str] = ()
     """Pages of these origins may call from a browser; `*` allows all."""
+    shape: Callable[[Refusal], Refusal] = lambda refusal: refusal
+    """Gives a refusal the shape that clients read."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on or refuse it."""
@@ -70,7 +72,8 @@ class AdmissionMiddleware:
             try:
                 self._check(exchange)
             except Refusal as refusal:
-                await exchange.refuse(as_text(refusal) if wants_vercel(exchange) else refusal)
+                shape = as_text if wants_vercel(exchange) else self.shape
+                await exchange.refuse(shape(refusal))
                 return
         await self.app(scope, receive, send)
 

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 import anyio
 import uvicorn
 from anyio.from_thread import start_blocking_portal
-from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from greenroom.errors import InputError
 from greenroom.util.hosts import LOOPBACK, address_of
@@ -26,7 +26,7 @@ from greenroom.workflows.serve.connections import Connections, GuardedProtocol
 
 _BACKLOG = 2048
 _SEND_BUFFER = 64 << 10  # by default, the kernel takes megabytes for a client that reads nothing
-_SECONDS_TO_END = 3
+SECONDS_TO_END = 3
 _TICKS_TO_SWEEP = 10  # a second
 _LOOP = {"use_uvloop": find_spec("uvloop") is not None}  # there is none for Windows
 
@@ -60,19 +60,26 @@ class _Server(uvicorn.Server):
 
 
 @asynccontextmanager
-async def served(app: FastAPI, *, host: str = LOOPBACK, port: int = 0) -> AsyncGenerator[str]:
-    """Serve while the block runs; gives the address. Port 0 takes any free port."""
+async def served(
+    app: ASGIApp, *, host: str = LOOPBACK, port: int = 0, seconds_to_end: int = SECONDS_TO_END
+) -> AsyncGenerator[str]:
+    """Serve while the block runs; gives the address. Port 0 takes any free port.
+
+    Calls that still run at the end of the block are cancelled after some seconds.
+    """
     listening = _listening(host, port)
     address = address_of(host, int(listening.getsockname()[1]))
     config = uvicorn.Config(
         app,
         log_config=None,
+        log_level="error",  # Connections tells what clients do wrong, a line a second at most
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         http=GuardedProtocol,
         ws="none",
         backlog=_BACKLOG,
-        timeout_graceful_shutdown=_SECONDS_TO_END,
+        timeout_graceful_shutdown=seconds_to_end,
     )
     server = _Server(config)
     running = asyncio.create_task(server.serve(sockets=[listening]))
@@ -90,17 +97,21 @@ async def served(app: FastAPI, *, host: str = LOOPBACK, port: int = 0) -> AsyncG
 
 
 @contextmanager
-def running_app(app: FastAPI, *, host: str = LOOPBACK, port: int = 0) -> Generator[str]:
+def running_app(
+    app: ASGIApp, *, host: str = LOOPBACK, port: int = 0, seconds_to_end: int = SECONDS_TO_END
+) -> Generator[str]:
     """The same from plain code: the server runs in a thread of its own."""
     with (
         start_blocking_portal(backend_options=_LOOP) as portal,
-        portal.wrap_async_context_manager(served(app, host=host, port=port)) as address,
+        portal.wrap_async_context_manager(
+            served(app, host=host, port=port, seconds_to_end=seconds_to_end)
+        ) as address,
     ):
         yield address
 
 
 def serve_until_stopped(
-    app: FastAPI,
+    app: ASGIApp,
     *,
     host: str,
     port: int,
