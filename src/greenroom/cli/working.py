@@ -28,7 +28,7 @@ RecordT = TypeVar("RecordT", bound="CellRecord")
 OUT_OF_BUDGET = 3
 STOPPED = 128
 """The exit status after a signal is this and the signal's number: 130 for Ctrl-C."""
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, *filter(None, [getattr(signal, "SIGHUP", None)]))
 _ONE_MOMENT = 1.0
 
 
@@ -71,7 +71,7 @@ def work(
 
 
 def _run_until_stopped(run: Callable[[], Awaitable[None]]) -> int | None:
-    """Run until the end, or until SIGINT or SIGTERM cancels it: return the signal's number."""
+    """Run until the end, or until a signal cancels it: return the signal's number."""
     import anyio
 
     stopped: int | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
+from contextlib import nullcontext, suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,11 @@ def _cleaned(segment: Segment) -> Segment:
 
 
 def echo(text: Any, *, err: bool = False) -> None:
-    """Print a line of text to standard output, or to standard error."""
+    """Print a line of text to standard output, or to standard error.
+
+    Nothing fails because nobody reads standard error any more: the terminal may be closed.
+    """
     stream = sys.stderr if err else sys.stdout
-    stream.write(f"{printable(str(text))}\n")
-    stream.flush()
+    with suppress(OSError) if err else nullcontext():
+        stream.write(f"{printable(str(text))}\n")
+        stream.flush()

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from greenroom._version import __version__
 from greenroom.errors import InputError
 from greenroom.models.faults import OVERLOADED, excerpt
-from greenroom.models.retries import RetryPolicy
+from greenroom.models.retries import RetryPolicy, wait_asked
 from greenroom.util.bodies import ENCODINGS, AnswerTooLarge
 from greenroom.util.hosts import TOKEN_VARIABLE, is_loopback
 from greenroom.util.json_values import as_dict, as_list, decoded, encoded
@@ -145,7 +145,7 @@ class Connection:
             else:
                 if response.status not in OVERLOADED or not again:
                     return response
-                asked = response.headers.get("Retry-After")
+                asked = wait_asked(response.headers)
                 response.release()
             retries += 1
             await self._retry.sleep(self._retry.wait(retries, asked))
