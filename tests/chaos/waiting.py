@@ -14,4 +14,4 @@ def wait_for(condition: Callable[[], object], what: str, seconds: float = PATIEN
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"{what}: waited for {seconds:.0f} seconds in vain"
-        time.sleep(0.01)
+        time.sleep(0.02)

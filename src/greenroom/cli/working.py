@@ -16,6 +16,7 @@ import typer
 
 from greenroom.cli.output import echo
 from greenroom.cli.reporting import FAILED, ReportOptions, finish, reported, show, write
+from greenroom.errors import InputError
 
 if TYPE_CHECKING:
     from greenroom.benchmark import RunContext
@@ -51,6 +52,7 @@ def work(
     kind.
     """
     from greenroom.models import BudgetExhausted
+    from greenroom.store import StoreError
     from greenroom.trials import watch_job
 
     resume = resume or f"{jobs.kind.resume} {job.name}"
@@ -65,6 +67,11 @@ def work(
         resume += " --max-cost ... (or --max-tokens-total ...)"
         _say_how_to_go_on(jobs, job, str(spent).rstrip("."), noun, resume)
         raise typer.Exit(OUT_OF_BUDGET) from None
+    except StoreError:
+        raise  # it says itself how to go on
+    except InputError:
+        _say_how_to_go_on(jobs, job, "Stopped by an error", noun, resume)
+        raise
     if stopped is not None:
         _say_how_to_go_on(jobs, job, "Stopped", noun, resume)
         raise typer.Exit(STOPPED + stopped)

@@ -167,11 +167,15 @@ def _read_only(path: Path) -> str:
 _SQLITE_PROBLEMS = {
     "readonly database": "it is read-only. Make the file and its directory writable",
     "disk is full": "the disk is full. Make room",
+    "disk I/O error": "its disk does not take it. Check space, quota and health of the disk",
     "unable to open": "the file cannot be opened. Check that its directory exists and is yours",
     "database is locked": "another process keeps it locked. Wait for it, or stop it",
     "not a database": "the file is not an SQLite database. Name another in " + URL_VARIABLE,
     "malformed": "the file is damaged. Restore a backup ('greenroom store backup' makes them)",
 }
+
+
+_PASSING = ("database is locked", "disk is full", "disk I/O error")
 
 
 def _explained(url: URL, error: SQLAlchemyError) -> StoreError:
@@ -189,6 +193,6 @@ def _explained(url: URL, error: SQLAlchemyError) -> StoreError:
 
 def _is_outage(url: URL, error: SQLAlchemyError, text: str) -> bool:
     if url.get_backend_name() == "sqlite":
-        return "database is locked" in text or "disk is full" in text
+        return any(sign in text for sign in _PASSING)
     lost = isinstance(error, DBAPIError) and error.connection_invalidated
     return lost or isinstance(error, (OperationalError, InterfaceError))
