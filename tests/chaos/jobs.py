@@ -96,11 +96,14 @@ class Scene:
         self._processes.append(Process(popen, folder))
         return self._processes[-1]
 
-    def run(self, *more: object, **options: Any) -> Process:
-        """Begin the run."""
+    def run(self, *more: object, workflow: str = "", **options: Any) -> Process:
+        """Begin the run, of an agent that asks the provider, or of a workflow."""
+        agent: tuple[str, ...] = ("tool-calling", "--model", "m")
+        agent += ("--api-base", self.provider.api_base)
+        if workflow:
+            agent = ("workflow", "--workflow", workflow)
         return self.start(
-            *("run", "--agent-strategy", "tool-calling", "--model", "m"),
-            *("--api-base", self.provider.api_base, "--name", NAME, "--seed", SEED),
+            *("run", "--agent-strategy", *agent, "--name", NAME, "--seed", SEED),
             *("--end-index", self.tasks, "--num-trials", self.trials),
             *("--max-concurrency", self.at_once, *more),
             **options,
@@ -211,9 +214,10 @@ class Scene:
             lambda jobs, job: Counter(self.seed_of(one.key) for one in jobs.attempts(job.id))
         )
         unexplained = 0
-        for key in self.finished():
+        outcomes = self.look(lambda jobs, job: {r.key: r.outcome for r in jobs.results(job.id)})
+        for key, outcome in outcomes.items():
             more = answered[self.seed_of(key)] - self.calls_per_cell
-            assert more >= 0, "a result has all its answers"
+            assert more >= 0 or outcome == "crashed", "a result has all its answers"
             unexplained += 0 if attempted[self.seed_of(key)] else more
         assert unexplained <= untold, "cells without a failed attempt were played once"
 

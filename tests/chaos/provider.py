@@ -36,9 +36,9 @@ class Seen:
 class Connection:
     """The connection of one request, for behaviours that do not answer as they should."""
 
-    def __init__(self, provider: Provider, handler: BaseHTTPRequestHandler) -> None:
+    def __init__(self, provider: Provider, seed: int, handler: BaseHTTPRequestHandler) -> None:
         self.provider = provider
-        self._handler = handler
+        self.seed = seed
         self.socket: socket.socket = handler.connection
 
     def send(self, status: int, body: bytes, *, length: int | None = None, **headers: str) -> None:
@@ -144,19 +144,19 @@ class Provider:
     def handle(self, handler: BaseHTTPRequestHandler) -> None:
         body = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
         step = sum(message["role"] == "assistant" for message in body["messages"])
-        fate = "broken"
+        seed, fate = body.get("seed", -1), "broken"
         with self.lock:
             self.under_way += 1
         try:
             if self.delay:
                 self._paused.wait(self.delay)
-            fate = self.behaviour(Connection(self, handler), _answer(step))
+            fate = self.behaviour(Connection(self, seed, handler), _answer(step))
         except OSError:
             pass
         finally:
             with self.lock:
                 self.under_way -= 1
-                self.seen.append(Seen(body.get("seed", -1), step, fate))
+                self.seen.append(Seen(seed, step, fate))
         if fate == "broken" or self._server is None:
             handler.close_connection = True
 

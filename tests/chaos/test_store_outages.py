@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import signal
 import sqlite3
@@ -9,12 +10,15 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote_plus
 
 import pytest
 
+from tests.chaos.cutting import cutting
 from tests.chaos.jobs import GUIDE, Process, Scene
+from tests.chaos.provider import Connection, answers, unavailable
 from tests.chaos.waiting import wait_for
-from tests.postgres import running_postgres
+from tests.postgres import Postgres, running_postgres
 
 pytestmark = pytest.mark.slow
 
@@ -118,6 +122,34 @@ def test_an_outage_that_stays(scene: Scene, outage: Outage) -> None:
     scene.assert_nothing_is_lost_or_twice_or_unpaid(
         before, since=since, cancelled=scene.at_once, untold=unstored(process)
     )
+
+
+def test_commits_that_nobody_is_told_of(
+    scene: Scene, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was committed before the connection broke is committed again, and counts once."""
+    url = postgres.new_database()
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", url)
+    numbers = itertools.count(1)
+
+    def sometimes(connection: Connection, answer: bytes) -> str:
+        return (unavailable if next(numbers) % 4 == 0 else answers)(connection, answer)
+
+    with cutting(postgres.socket) as (cutter, folder):
+        scene.env["GREENROOM_DATABASE_URL"] = url.replace(
+            quote_plus(str(postgres.socket.parent)), quote_plus(str(folder))
+        )
+        process = scene.run("--model-retries", 0, "--max-retries", 1)
+        scene.wait_for_results(3, process)
+        scene.provider.behaviour, cutter.armed = sometimes, True
+        wait_for(lambda: not process.alive or cutter.cuts > 10, "cuts")
+        scene.provider.behaviour, cutter.armed = answers, False
+        assert process.end() == 0, process.stderr
+        assert cutter.cuts > 5
+    del scene.env["GREENROOM_DATABASE_URL"]
+    before, since = scene.finished(), len(scene.provider.seen)
+    assert scene.resume().end() == 0
+    scene.assert_nothing_is_lost_or_twice_or_unpaid(before, since=since)
 
 
 def unstored(process: Process) -> int:

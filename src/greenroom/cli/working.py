@@ -70,7 +70,8 @@ def work(
     except StoreError:
         raise  # it says itself how to go on
     except InputError:
-        _say_how_to_go_on(jobs, job, "Stopped by an error", noun, resume)
+        if jobs.finished(job.id):
+            _say_how_to_go_on(jobs, job, "Stopped by an error", noun, resume)
         raise
     if stopped is not None:
         _say_how_to_go_on(jobs, job, "Stopped", noun, resume)

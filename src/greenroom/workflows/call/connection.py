@@ -68,7 +68,7 @@ class Connection:
         A request is sent again if it failed before the server could run it, or if the server is too
         busy. Other failures are raised as WorkflowUnavailable.
         """
-        from aiohttp import ClientError
+        from aiohttp import ClientConnectorError, ClientError
 
         try:
             async with await self._sent(method, url, body, headers, streamed) as response:
@@ -80,7 +80,8 @@ class Connection:
                 f"{self.address} did not answer within {self._timeout:g} seconds."
             ) from None
         except (ClientError, OSError) as error:
-            raise WorkflowUnavailable(self._why_lost(error)) from None
+            sent = not isinstance(error, ClientConnectorError)
+            raise WorkflowUnavailable(self._why_lost(error), sent=sent) from None
 
     async def close(self) -> None:
         """Close the connections."""
