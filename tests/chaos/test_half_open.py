@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import signal
+from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.chaos.jobs import Scene
+from tests.chaos.jobs import Process, Scene
 from tests.chaos.provider import Behaviour, Connection, answers
+from tests.chaos.vanishing import network
+from tests.chaos.waiting import free_port, is_open, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -81,3 +86,72 @@ def test_a_provider_that_hangs_for_good(scene: Scene) -> None:
     scene.provider.behaviour = answers
     before, since = scene.assert_it_goes_on()
     scene.assert_nothing_is_lost_or_twice_or_unpaid(before, since=since)
+
+
+ENDLESS = """
+import asyncio
+from pathlib import Path
+from greenroom import chat_workflow
+
+
+async def endless(name, text, pause):
+    Path(f"{name}-begun").touch()
+    try:
+        while True:
+            yield text
+            await asyncio.sleep(pause)
+    finally:
+        Path(f"{name}-closed").touch()
+
+
+@chat_workflow
+async def ticks(messages):
+    async for piece in endless("ticks", "tick ", 0.1):
+        yield piece
+
+
+@chat_workflow
+async def flood(messages):
+    async for piece in endless("flood", "x" * 10_000, 0):
+        yield piece
+
+
+@chat_workflow
+async def echo(messages):
+    return messages[-1]
+"""
+
+
+@pytest.mark.timeout(150)
+def test_clients_that_vanish_in_the_middle_of_a_stream(scene: Scene) -> None:
+    """No goodbye comes from them. Their work ends in bounded time, and others are answered."""
+    (scene.folder / "app.py").write_text(ENDLESS)
+    scene.env["GREENROOM_TOKEN"] = token = "not-a-secret"
+    with network() as made:
+        if made is None:
+            pytest.skip("a network of its own can be made by root alone")
+        port = free_port(made.host)
+        server = scene.start("serve", "app.py", "--host", made.host, "--port", port)
+        wait_for(lambda: is_open(made.host, port) or not server.alive, "the server")
+        for name in ("ticks", "flood"):
+            path = f"/{name}/v1/chat/completions"
+            made.start_client(port, path, token, scene.folder / f"{name}-seen")
+        before = memory(server)
+        made.cut()
+        hello = b'{"messages": [{"role": "user", "content": "hello"}]}'
+        asked = Request(f"http://{made.host}:{port}/echo/v1/chat/completions", hello)
+        asked.add_header("Authorization", f"Bearer {token}")
+        with urlopen(asked, timeout=20) as answer:
+            assert b"hello" in answer.read(), "another client is answered"
+        for name in ("ticks", "flood"):
+            closed = scene.folder / f"{name}-closed"
+            wait_for(closed.exists, f"the end of {name}", 100)
+        assert memory(server) < before + 64 * 2**20
+        server.signal(signal.SIGTERM)
+        server.end()
+
+
+def memory(process: Process) -> int:
+    """The most bytes that a process has had in memory so far."""
+    status = Path(f"/proc/{process.popen.pid}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024

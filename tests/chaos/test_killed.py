@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import threading
 
 import pytest
 
 from tests.chaos.jobs import GUIDE, Process, Scene
 from tests.chaos.provider import Connection, answers
-from tests.chaos.waiting import PATIENCE, wait_for
+from tests.chaos.waiting import PATIENCE, free_port, is_open, wait_for
 
 pytestmark = pytest.mark.slow
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 def serve(scene: Scene, port: int) -> Process:
@@ -28,8 +21,7 @@ def serve(scene: Scene, port: int) -> Process:
 
     def is_up() -> bool:
         assert server.alive, server.stderr
-        with socket.socket() as client:
-            return client.connect_ex(("127.0.0.1", port)) == 0
+        return is_open("127.0.0.1", port)
 
     wait_for(is_up, "the server")
     return server

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable
 
@@ -15,3 +16,16 @@ def wait_for(condition: Callable[[], object], what: str, seconds: float = PATIEN
     while not condition():
         assert time.monotonic() < deadline, f"{what}: waited for {seconds:.0f} seconds in vain"
         time.sleep(0.02)
+
+
+def free_port(host: str = "127.0.0.1") -> int:
+    """A port where nothing listens."""
+    with socket.socket() as taken:
+        taken.bind((host, 0))
+        return taken.getsockname()[1]
+
+
+def is_open(host: str, port: int) -> bool:
+    """Whether something listens there."""
+    with socket.socket() as client:
+        return client.connect_ex((host, port)) == 0
