@@ -1,4 +1,4 @@
-"""A way to PostgreSQL that breaks in the worst moment: a commit is done, and nobody is told."""
+"""A way to PostgreSQL that breaks in the worst moment: a statement is run, and nobody is told."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ _LARGEST = 2**16
 
 
 class Cutter:
-    """Forwards connections to a server. While it is armed, it cuts every other commit."""
+    """Forwards connections to a server, and cuts every other statement that has the `marker`."""
 
     def __init__(self, folder: Path, server: Path) -> None:
-        self.armed = False
+        self.marker = b""
+        """What is cut; nothing if it is empty."""
+        self.most = 100
+        """How many cuts there are at most."""
         self.cuts = 0
-        self._commits = 0
+        self._found = 0
         self._server = server
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(folder / server.name))
@@ -52,15 +55,15 @@ class Cutter:
                         return
                     key.data.sendall(data)
                     if source is client and self._cuts(data):
-                        server.recv(_LARGEST)  # it is committed
+                        server.recv(_LARGEST)  # it is done
                         self.cuts += 1
                         return
 
     def _cuts(self, data: bytes) -> bool:
-        if not self.armed or b"COMMIT" not in data:
+        if not self.marker or self.marker not in data or self.cuts >= self.most:
             return False
-        self._commits += 1
-        return self._commits % 2 == 1
+        self._found += 1
+        return self._found % 2 == 1
 
 
 @contextmanager

@@ -118,7 +118,7 @@ async def flood(messages):
 
 @chat_workflow
 async def echo(messages):
-    return messages[-1]
+    return {"role": "assistant", "content": messages[-1]["content"]}
 """
 
 

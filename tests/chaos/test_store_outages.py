@@ -14,7 +14,7 @@ from urllib.parse import quote_plus
 
 import pytest
 
-from tests.chaos.cutting import cutting
+from tests.chaos.cutting import Cutter, cutting
 from tests.chaos.jobs import GUIDE, Process, Scene
 from tests.chaos.provider import Connection, answers, unavailable
 from tests.chaos.waiting import wait_for
@@ -124,29 +124,49 @@ def test_an_outage_that_stays(scene: Scene, outage: Outage) -> None:
     )
 
 
+@contextmanager
+def cut_off(scene: Scene, postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> Generator[Cutter]:
+    """Let processes reach the database through a cutter, and the test reach it directly."""
+    url = postgres.new_database()
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", url)
+    with cutting(postgres.socket) as (cutter, folder):
+        before, after = quote_plus(str(postgres.socket.parent)), quote_plus(str(folder))
+        scene.env["GREENROOM_DATABASE_URL"] = url.replace(before, after)
+        yield cutter
+    del scene.env["GREENROOM_DATABASE_URL"]
+
+
+def test_rows_that_are_read_while_the_database_goes_away(
+    scene: Scene, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows of an evaluation are read page by page, while it is under way."""
+    scene.tasks, scene.at_once, scene.provider.delay = 230, 8, 0.005
+    with cut_off(scene, postgres, monkeypatch) as cutter:
+        process = scene.evaluate(f"{GUIDE}:guide")
+        scene.wait_for_results(10, process)
+        cutter.marker, cutter.most = b"FROM test_set_rows", 2  # the report reads them once more
+        assert process.end() == 0, process.stderr
+        assert cutter.cuts == 2
+    scene.assert_nothing_is_lost_or_twice_or_unpaid()
+
+
 def test_commits_that_nobody_is_told_of(
     scene: Scene, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was committed before the connection broke is committed again, and counts once."""
-    url = postgres.new_database()
-    monkeypatch.setenv("GREENROOM_DATABASE_URL", url)
     numbers = itertools.count(1)
 
     def sometimes(connection: Connection, answer: bytes) -> str:
         return (unavailable if next(numbers) % 4 == 0 else answers)(connection, answer)
 
-    with cutting(postgres.socket) as (cutter, folder):
-        scene.env["GREENROOM_DATABASE_URL"] = url.replace(
-            quote_plus(str(postgres.socket.parent)), quote_plus(str(folder))
-        )
+    with cut_off(scene, postgres, monkeypatch) as cutter:
         process = scene.run("--model-retries", 0, "--max-retries", 1)
         scene.wait_for_results(3, process)
-        scene.provider.behaviour, cutter.armed = sometimes, True
+        scene.provider.behaviour, cutter.marker = sometimes, b"COMMIT"
         wait_for(lambda: not process.alive or cutter.cuts > 10, "cuts")
-        scene.provider.behaviour, cutter.armed = answers, False
+        scene.provider.behaviour, cutter.marker = answers, b""
         assert process.end() == 0, process.stderr
         assert cutter.cuts > 5
-    del scene.env["GREENROOM_DATABASE_URL"]
     before, since = scene.finished(), len(scene.provider.seen)
     assert scene.resume().end() == 0
     scene.assert_nothing_is_lost_or_twice_or_unpaid(before, since=since)
