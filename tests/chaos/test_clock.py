@@ -15,7 +15,7 @@ from tests.chaos.jumping import Clock
 from tests.chaos.provider import Connection, answers
 from tests.chaos.waiting import wait_for
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 HOUR = 3600.0
 

@@ -13,7 +13,7 @@ import pytest
 from tests.chaos.jobs import Process, Scene
 from tests.chaos.test_store_outages import unstored, wait_until_all_wait
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 
 class SmallDisk:

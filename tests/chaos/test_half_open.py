@@ -14,7 +14,7 @@ from tests.chaos.provider import Behaviour, Connection, answers
 from tests.chaos.vanishing import network
 from tests.chaos.waiting import free_port, is_open, wait_for
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 
 def never_answers(connection: Connection, answer: bytes) -> str:
@@ -122,7 +122,6 @@ async def echo(messages):
 """
 
 
-@pytest.mark.timeout(150)
 def test_clients_that_vanish_in_the_middle_of_a_stream(scene: Scene) -> None:
     """No goodbye comes from them. Their work ends in bounded time, and others are answered."""
     (scene.folder / "app.py").write_text(ENDLESS)

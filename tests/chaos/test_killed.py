@@ -12,7 +12,7 @@ from tests.chaos.jobs import GUIDE, Process, Scene
 from tests.chaos.provider import Connection, answers
 from tests.chaos.waiting import PATIENCE, free_port, is_open, wait_for
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 
 def serve(scene: Scene, port: int) -> Process:

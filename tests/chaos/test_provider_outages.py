@@ -9,7 +9,7 @@ import pytest
 from tests.chaos.jobs import Scene
 from tests.chaos.provider import answers, unavailable
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 
 def test_an_outage_that_outlasts_all_attempts(scene: Scene) -> None:
@@ -37,7 +37,6 @@ def test_refused_connections_that_outlast_all_attempts(scene: Scene) -> None:
     scene.assert_nothing_is_lost_or_twice_or_unpaid(before, since=since, cancelled=scene.at_once)
 
 
-@pytest.mark.timeout(180)
 def test_an_outage_of_a_minute_that_is_waited_out(scene: Scene) -> None:
     """First it answers that it is down, then nothing listens."""
     process = scene.run("--model-retries", 40)

@@ -20,7 +20,7 @@ from tests.chaos.provider import Connection, answers, unavailable
 from tests.chaos.waiting import wait_for
 from tests.postgres import Postgres, running_postgres
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 Outage = tuple[Callable[[], None], Callable[[], None]]
 """How the database goes away, and how it comes back."""
