@@ -48,6 +48,11 @@ class Postgres:
         place = urlencode({"host": self._folder, "options": f"-csearch_path={schema}"})
         return f"postgresql://greenroom:not-a-secret@/postgres?{place}"
 
+    @property
+    def socket(self) -> Path:
+        """Where it listens."""
+        return self._folder / ".s.PGSQL.5432"
+
     def new_database(self) -> str:
         """The address of an empty schema: a database of its own takes a hundred times as long."""
         import psycopg

@@ -30,11 +30,12 @@ and nothing else on standard output; progress goes to standard error.
 | 2 | Something that you can correct: a wrong name, a broken file. The message says what. |
 | 3 | The run's budget is spent; it can be resumed with a larger one. |
 | 130 | You stopped the command by Ctrl-C. A run, an evaluation or a judging can be resumed. |
-| 143 | SIGTERM stopped it, in the same way. |
+| 143 | SIGTERM stopped it, in the same way; 129 for SIGHUP, a closed terminal. |
 
 | Variable | Meaning |
 | --- | --- |
 | `GREENROOM_DATABASE_URL` | Where runs are kept, instead of a file in the user's directories. |
+| `GREENROOM_DATABASE_WAIT` | Seconds that a job waits for its database: 300. |
 | `GREENROOM_DATA` | The default of `--data`. |
 | `GREENROOM_CACHE` | For pulled packs and kept answers, instead of the user's cache directory. |
 | `GREENROOM_API_KEY` | The key for a server named by `--api-base`. |

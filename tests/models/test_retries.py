@@ -61,9 +61,11 @@ def test_what_a_provider_asks_for_is_heeded_within_reason(asked: str, waited: fl
 async def test_retry_after_is_waited_for(
     stub: StubServer, transport: str, header: str, waited: float
 ) -> None:
-    stub.replies = [fails(429, Retry_After=header), answers()]
+    # The date counts from the provider's own clock: the one here may be an hour ahead.
+    stub.replies = [fails(429, Retry_After=header, Date=formatdate(NOW, usegmt=True)), answers()]
     naps = Naps()
-    async with client_for(stub, transport=transport, retries=naps.policy(now=NOW)) as client:
+    ahead = naps.policy(now=NOW + 3600)
+    async with client_for(stub, transport=transport, retries=ahead) as client:
         await client.for_episode("agent", Ledger()).complete(QUESTION)
     assert naps.taken == [waited]
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -69,7 +70,8 @@ class Work:
         await anyio.lowlevel.checkpoint()
         broken = self.attempts[cell.key] <= self.breaks[cell.key]
         changes = {"outcome": "infrastructure_error", "reward": None} if broken else {}
-        record = cell.model_copy(update={**changes, "usage": ledger.usage(), "attempts": number})
+        changes |= {"usage": ledger.usage(), "attempts": number, "started_at": datetime.now(UTC)}
+        record = cell.model_copy(update=changes)
         return Attempted(record, replay=broken)
 
 

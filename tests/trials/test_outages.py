@@ -14,7 +14,7 @@ import anyio
 import pytest
 from sqlalchemy import URL, make_url, text
 
-from greenroom.store import EpisodeRecord, Store, StoreOutage, database, open_engine, outages
+from greenroom.store import EpisodeRecord, Store, StoreOutage, database, open_engine
 from greenroom.trials import run_job
 from tests.postgres import running_postgres
 from tests.store.samples import sample_run
@@ -104,7 +104,7 @@ def test_an_outage_that_stays_ends_the_job_with_a_hint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store, away, back = outage
-    monkeypatch.setattr(outages, "LONGEST_SECONDS", 1.0)
+    monkeypatch.setenv("GREENROOM_DATABASE_WAIT", "1")
     work = _work()
     store.runs.create(work.run)
     start = time.monotonic()

@@ -16,6 +16,7 @@ import typer
 
 from greenroom.cli.output import echo
 from greenroom.cli.reporting import FAILED, ReportOptions, finish, reported, show, write
+from greenroom.errors import InputError
 
 if TYPE_CHECKING:
     from greenroom.benchmark import RunContext
@@ -28,7 +29,7 @@ RecordT = TypeVar("RecordT", bound="CellRecord")
 OUT_OF_BUDGET = 3
 STOPPED = 128
 """The exit status after a signal is this and the signal's number: 130 for Ctrl-C."""
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, *filter(None, [getattr(signal, "SIGHUP", None)]))
 _ONE_MOMENT = 1.0
 
 
@@ -51,6 +52,7 @@ def work(
     kind.
     """
     from greenroom.models import BudgetExhausted
+    from greenroom.store import StoreError
     from greenroom.trials import watch_job
 
     resume = resume or f"{jobs.kind.resume} {job.name}"
@@ -65,13 +67,19 @@ def work(
         resume += " --max-cost ... (or --max-tokens-total ...)"
         _say_how_to_go_on(jobs, job, str(spent).rstrip("."), noun, resume)
         raise typer.Exit(OUT_OF_BUDGET) from None
+    except StoreError:
+        raise  # it says itself how to go on
+    except InputError:
+        if jobs.finished(job.id):
+            _say_how_to_go_on(jobs, job, "Stopped by an error", noun, resume)
+        raise
     if stopped is not None:
         _say_how_to_go_on(jobs, job, "Stopped", noun, resume)
         raise typer.Exit(STOPPED + stopped)
 
 
 def _run_until_stopped(run: Callable[[], Awaitable[None]]) -> int | None:
-    """Run until the end, or until SIGINT or SIGTERM cancels it: return the signal's number."""
+    """Run until the end, or until a signal cancels it: return the signal's number."""
     import anyio
 
     stopped: int | None = None

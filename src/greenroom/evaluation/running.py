@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from itertools import chain, islice
+from functools import partial
+from itertools import chain
 
 import anyio
 import anyio.to_thread
@@ -12,7 +13,7 @@ import anyio.to_thread
 from greenroom.evaluation.cells import RowCell, attempt_cell
 from greenroom.evaluation.context import EvaluationContext
 from greenroom.models import Ledger
-from greenroom.store import CellKey, EvaluationRecord, ResultRecord, Row, Store, Usage
+from greenroom.store import CellKey, EvaluationRecord, Patience, ResultRecord, Row, Store, Usage
 from greenroom.trials import Attempted, Plan, run_job
 
 EvaluationPlan = Plan[RowCell, ResultRecord]
@@ -68,13 +69,15 @@ async def _cells(
     store: Store, evaluation: EvaluationRecord, context: EvaluationContext, finished: set[CellKey]
 ) -> AsyncGenerator[RowCell]:
     # All rows once, then all rows again: a page at a time, however many there are.
+    patience = Patience(f"{store.evaluations.kind.resume} {evaluation.name}")
+
+    def page(first: int) -> list[Row]:
+        size = min(_PAGE, evaluation.row_count - first)
+        return list(store.test_sets.rows(context.version, start=first, limit=size))
+
     for repeat in range(evaluation.repeats):
-        rows = enumerate(store.test_sets.rows(context.version, limit=evaluation.row_count))
-        while page := await anyio.to_thread.run_sync(_next_page, rows):
-            for position, row in page:
+        for first in range(0, evaluation.row_count, _PAGE):
+            read = partial(patience.call, partial(page, first))
+            for position, row in enumerate(await anyio.to_thread.run_sync(read), first):
                 if (position, repeat) not in finished:
                     yield RowCell(position, repeat, row)
-
-
-def _next_page(rows: Iterator[tuple[int, Row]]) -> list[tuple[int, Row]]:
-    return list(islice(rows, _PAGE))

@@ -17,6 +17,7 @@ from greenroom.models.answers import read_answer
 from greenroom.models.endpoints import OPENAI_URL, endpoint_of
 from greenroom.models.faults import Fault, excerpt, provider_error, status_fault
 from greenroom.models.payloads import openai_parameters, parameters
+from greenroom.models.retries import wait_asked
 from greenroom.models.types import DEFAULT_TIMEOUT, ModelUnavailable
 from greenroom.util.bodies import ENCODINGS, AnswerTooLarge, body_of
 from greenroom.util.json_values import encoded
@@ -72,7 +73,7 @@ class DirectTransport:
                 status,
                 provider_error(content),
                 self.endpoint,
-                retry_after=headers.get("Retry-After"),
+                retry_after=wait_asked(headers),
             )
         # Raised here, and not where it was caught, so that no secret can hide in a context.
         raise fault

@@ -21,6 +21,7 @@ from greenroom.models.answers import completion_of
 from greenroom.models.endpoints import endpoint_of, provider_of
 from greenroom.models.faults import Fault, ProviderError, excerpt, provider_error, status_fault
 from greenroom.models.payloads import parameters
+from greenroom.models.retries import wait_asked
 from greenroom.models.types import DEFAULT_TIMEOUT
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class LitellmTransport:
             return Fault(f"no usable answer came: {said}")
         body: Any = getattr(error, "body", None)
         told = provider_error(body) if isinstance(body, dict) else ProviderError(said)  # pyright: ignore[reportUnknownArgumentType]
-        after = headers.get("retry-after") if headers else None
+        after = wait_asked(headers) if headers else None
         return status_fault(status, told, self.endpoint, retry_after=after)
 
 

@@ -156,7 +156,8 @@ class Ledger:
     async def call(self, purse: Purse) -> AsyncGenerator[Callable[[Completion], None]]:
         """Make a call that is paid from the purse and the budget; give its answer to the function.
 
-        A call that raises is counted as lost: nobody knows what it cost.
+        A call that raises is counted as lost, because nobody knows what it cost, unless the error
+        says that it is not `billable`.
         """
 
         def count(completion: Completion) -> None:
@@ -171,8 +172,10 @@ class Ledger:
             except BudgetExhausted:
                 raise  # nothing was asked
             except BaseException as error:
-                self._budget.spend(None, 0)
-                self.add_failure(purse, getattr(error, "retries", 0), lost=1)
+                lost = all(getattr(one, "billable", True) for one in (error, error.__cause__))
+                if lost:
+                    self._budget.spend(None, 0)
+                self.add_failure(purse, getattr(error, "retries", 0), lost=int(lost))
                 raise
 
     def add(self, purse: Purse, completion: Completion, *, lost: int = 0) -> None:

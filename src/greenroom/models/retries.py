@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from itertools import count
@@ -103,6 +103,18 @@ async def answered(
         retries=retries,
         status=fault.status,
     )
+
+
+def wait_asked(headers: Mapping[str, str]) -> str | None:
+    """The Retry-After of a response. A date counts from the response's own: clocks differ."""
+    named = {name.lower(): value for name, value in headers.items()}
+    asked = named.get("retry-after")
+    try:
+        now = parsedate_to_datetime(named.get("date", "")).timestamp()
+    except (ValueError, OverflowError):
+        return asked
+    seconds = retry_after_seconds(asked, now)
+    return None if seconds is None else str(seconds)
 
 
 def retry_after_seconds(text: str | None, now: float) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 from collections.abc import Generator
@@ -24,7 +25,10 @@ from greenroom.errors import InputError, redacted
 from greenroom.util.sqlite_files import use_wal
 
 URL_VARIABLE = "GREENROOM_DATABASE_URL"
-BUSY_SECONDS = 30
+WAIT_VARIABLE = "GREENROOM_DATABASE_WAIT"
+LONGEST_WAIT = 300.0
+"""Seconds: a job waits so long for its database, from the first call that failed."""
+BUSY_SECONDS = 30.0
 
 
 class StoreError(InputError):
@@ -32,7 +36,7 @@ class StoreError(InputError):
 
 
 class StoreOutage(StoreError):
-    """The database cannot be reached or is locked for now: the same call may work later."""
+    """The database is away, locked or full for now: the same call may work later."""
 
 
 def database_url() -> URL:
@@ -56,6 +60,17 @@ def database_url() -> URL:
     if url.drivername == "postgresql":
         return url.set(drivername="postgresql+psycopg")
     return url
+
+
+def longest_wait() -> float:
+    """How long a job waits for its database: GREENROOM_DATABASE_WAIT seconds, or 5 minutes."""
+    try:
+        seconds = float(os.environ.get(WAIT_VARIABLE) or LONGEST_WAIT)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < math.inf:
+        raise StoreError(f"{WAIT_VARIABLE} should be a number of seconds, such as 300.")
+    return seconds
 
 
 def open_engine(url: URL) -> Engine:
@@ -103,14 +118,15 @@ def insert_or_replace(engine: Engine, table: Table, *, key: list[str], where: An
 
 
 def _open_sqlite(url: URL) -> Engine:
-    limits: dict[str, Any] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
+    busy = min(BUSY_SECONDS, longest_wait())
+    limits: dict[str, Any] = {"timeout": busy, "check_same_thread": False}
     if url.database and not url.database.startswith((":memory:", "file:")):
         path = Path(url.database)
         create_private(path)
         if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
             address = _read_only(path)
             return create_engine(url, creator=lambda: sqlite3.connect(address, uri=True, **limits))
-    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    engine = create_engine(url, connect_args={"timeout": busy})
 
     def prepare(connection: Any, _: object) -> None:
         cursor = connection.cursor()
@@ -118,7 +134,7 @@ def _open_sqlite(url: URL) -> Engine:
         # WAL lets readers and a writer work side by side; FULL makes every commit durable. The
         # file of another program is left as it is.
         if not tables or "meta" in tables:
-            use_wal(connection, BUSY_SECONDS)
+            use_wal(connection, busy)
         for setting in ("synchronous=FULL", "foreign_keys=ON"):
             cursor.execute(f"PRAGMA {setting}")
         cursor.close()
@@ -150,12 +166,16 @@ def _read_only(path: Path) -> str:
 
 _SQLITE_PROBLEMS = {
     "readonly database": "it is read-only. Make the file and its directory writable",
-    "disk is full": "the disk is full. Make room and go on with 'greenroom resume'",
+    "disk is full": "the disk is full. Make room",
+    "disk I/O error": "its disk does not take it. Check space, quota and health of the disk",
     "unable to open": "the file cannot be opened. Check that its directory exists and is yours",
     "database is locked": "another process keeps it locked. Wait for it, or stop it",
     "not a database": "the file is not an SQLite database. Name another in " + URL_VARIABLE,
     "malformed": "the file is damaged. Restore a backup ('greenroom store backup' makes them)",
 }
+
+
+_PASSING = ("database is locked", "disk is full", "disk I/O error")
 
 
 def _explained(url: URL, error: SQLAlchemyError) -> StoreError:
@@ -173,6 +193,6 @@ def _explained(url: URL, error: SQLAlchemyError) -> StoreError:
 
 def _is_outage(url: URL, error: SQLAlchemyError, text: str) -> bool:
     if url.get_backend_name() == "sqlite":
-        return "database is locked" in text
+        return any(sign in text for sign in _PASSING)
     lost = isinstance(error, DBAPIError) and error.connection_invalidated
     return lost or isinstance(error, (OperationalError, InterfaceError))

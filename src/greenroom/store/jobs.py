@@ -12,7 +12,19 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
-from sqlalchemy import Engine, Select, bindparam, case, delete, func, insert, select, update
+from sqlalchemy import (
+    Engine,
+    Select,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    literal,
+    select,
+    update,
+)
 from sqlalchemy.exc import DataError, IntegrityError
 
 from greenroom.errors import InputError, UnknownName
@@ -27,6 +39,7 @@ _SUMMARY = ("item", "trial", "outcome", "score", "seconds", "cost", "usage", "er
 _BAD_VALUES = (DataError, IntegrityError)
 _MOST_ATTEMPTS = 2**31 - 1
 _LONGEST_REASON = 300
+_ATTEMPT_KEY = ("job_id", "item", "trial", "started_at")
 _TO_ATTEMPTS = ("job_id", "item", "trial", "started_at", "seconds", "error", "usage")
 
 
@@ -279,8 +292,13 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             "error": storable(attempt.error),
             "usage": usage_text(attempt.usage),
         }
+        # After an outage it is noted again, and the first time may have been too late to be told.
+        of_table = failed_attempts.c
+        known = exists().where(*(of_table[name] == row[name] for name in _ATTEMPT_KEY))
+        values = select(*(literal(v, of_table[name].type) for name, v in row.items()))
+        statement = insert(failed_attempts).from_select(list(row), values.where(~known))
         with transaction(self._engine) as connection:
-            connection.execute(insert(failed_attempts).values(row))
+            connection.execute(statement)
 
     def attempts(self, job_id: str) -> list[Attempt]:
         """The attempts of a job that gave no result."""
@@ -419,6 +437,8 @@ def _broken_result_to_attempts() -> Any:
         results.c.item == bindparam("item"),
         results.c.trial == bindparam("trial"),
         results.c.outcome == NO_RESULT,
+        # The same result, which an outage has kept from being told that it is stored, stays.
+        results.c.record != bindparam("record"),
     )
     return insert(failed_attempts).from_select(list(_TO_ATTEMPTS), broken)
 

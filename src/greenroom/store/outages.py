@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from threading import Lock
 from typing import TypeVar
 
-from greenroom.store.database import StoreOutage
+from greenroom.store.database import StoreOutage, longest_wait
+from greenroom.util.terminal import echo
 
 R = TypeVar("R")
-
-LONGEST_SECONDS = 300.0
-"""A job waits so long for its database, from the first call that failed."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 
@@ -26,6 +23,7 @@ class Patience:
 
     def __init__(self, go_on: str) -> None:
         self._go_on = go_on
+        self._longest = longest_wait()
         self._since: float | None = None
         self._lock = Lock()
 
@@ -48,8 +46,8 @@ class Patience:
         with self._lock:
             if self._since is None:
                 self._since = time.monotonic()
-                _tell(f"{outage} Waiting for it, up to {LONGEST_SECONDS:.0f} seconds.")
-            return time.monotonic() - self._since < LONGEST_SECONDS
+                _tell(f"{outage} Waiting for it, up to {self._longest:.0f} seconds.")
+            return time.monotonic() - self._since < self._longest
 
     def _note_success(self) -> None:
         with self._lock:
@@ -63,5 +61,4 @@ class Patience:
 
 
 def _tell(text: str) -> None:
-    sys.stderr.write(f"\n{text}\n")
-    sys.stderr.flush()
+    echo(f"\n{text}", err=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, suppress
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -24,7 +25,7 @@ from greenroom.store import (
     Jobs,
     LeaseOwner,
     Patience,
-    StoreOutage,
+    StoreError,
     Usage,
     this_process,
 )
@@ -88,6 +89,8 @@ class _Work(Generic[JobT, ItemT, RecordT]):
         default_factory=lambda: anyio.CapacityLimiter(_STORE_THREADS)
     )
     """The store's own threads: functions that block all others do not block commits."""
+    unstored: list[Usage] = field(default_factory=list[Usage])
+    """What was used and could not be stored."""
 
     @cached_property
     def patience(self) -> Patience:
@@ -99,6 +102,22 @@ class _Work(Generic[JobT, ItemT, RecordT]):
         """Call the store in a thread; wait if it is away."""
         call = partial(function, *arguments, **named)
         return await anyio.to_thread.run_sync(self.patience.call, call, limiter=self.threads)
+
+    @contextmanager
+    def telling(self, usage: dict[str, Usage]) -> Generator[None]:
+        """Remember what was used if the block fails to store it."""
+        try:
+            yield
+        except BaseException:
+            self.unstored.extend(usage.values())
+            raise
+
+    def account(self, error: StoreError) -> StoreError:
+        """The error that ends the job, with what was used and is not stored."""
+        used = Usage.total(self.unstored)
+        calls = f"{used.calls} calls with {used.tokens:,} tokens"
+        told = f"{error}\nNot stored, although they may be billed: {calls}."
+        return type(error)(told) if used.calls else error
 
 
 async def run_job(
@@ -132,11 +151,11 @@ async def run_job(
         told = _first(group, BudgetExhausted) or _first(group, InputError)
         if told is None:
             raise
-        raise told from None
+        raise (work.account(told) if isinstance(told, StoreError) else told) from None
     finally:
         with anyio.CancelScope(shield=True):
             # A lease that cannot be given back expires by itself.
-            with suppress(StoreOutage):
+            with suppress(StoreError):
                 await anyio.to_thread.run_sync(jobs.release, job.id, owner, limiter=work.threads)
 
 
@@ -161,7 +180,8 @@ async def _run_cells(
     async def attempt_cells() -> None:
         while (cell := await next_cell()) is not None:
             record = await _finished_cell(work, plan, cell)
-            await writer.keep(record)
+            with work.telling(record.usage):
+                await writer.keep(record)
             work.on_result(record)
 
     # Commits go on while workers are being stopped: what they have finished is kept.
@@ -181,18 +201,18 @@ async def _finished_cell(
     # A broken attempt is kept with what it used, and the cell is attempted again.
     number = 1
     while True:
-        ledger, started_at = Ledger(plan.pool.budget), datetime.now(UTC)
+        ledger, started = Ledger(plan.pool.budget), (datetime.now(UTC), time.monotonic())
         try:
             attempted = await plan.attempt(cell, ledger, number)
         except BaseException:
             # Stopped in the middle: what was spent so far is still to be paid.
             if ledger.usage():
-                await _note_attempt(work, cell.key, started_at, "interrupted", ledger.usage())
+                await _note_attempt(work, cell.key, started, "interrupted", ledger.usage())
             raise
         record = attempted.record
         if record.has_result or not attempted.replay or number > plan.max_retries:
             return record
-        await _note_attempt(work, cell.key, started_at, record.error or "", record.usage)
+        await _note_attempt(work, cell.key, started, record.error or "", record.usage)
         await anyio.sleep(_wait(number))
         number += 1
 
@@ -200,13 +220,13 @@ async def _finished_cell(
 async def _note_attempt(
     work: _Work[JobT, ItemT, RecordT],
     key: CellKey,
-    started_at: datetime,
+    started: tuple[datetime, float],
     error: str,
     usage: dict[str, Usage],
 ) -> None:
-    seconds = (datetime.now(UTC) - started_at).total_seconds()
-    attempt = Attempt(key, started_at.isoformat(), seconds, error, usage)
-    with anyio.CancelScope(shield=True):
+    seconds = time.monotonic() - started[1]
+    attempt = Attempt(key, started[0].isoformat(), seconds, error, usage)
+    with anyio.CancelScope(shield=True), work.telling(usage):
         await work.in_store(work.jobs.add_attempt, work.job.id, attempt)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,6 +22,21 @@ def printable(text: str) -> str:
     return text if text.isprintable() else _UNSAFE.sub("", text)
 
 
+class _Stderr:
+    """Standard error. Nothing fails if nobody reads it any more: the terminal may be closed."""
+
+    def write(self, text: str) -> None:
+        with suppress(OSError):
+            sys.stderr.write(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            sys.stderr.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(sys.stderr, name)
+
+
 def console(*, stderr: bool = False) -> Console:
     """Where results are printed; wide when piped, so that no line is cut.
 
@@ -29,6 +45,7 @@ def console(*, stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     return _console_type()(
         stderr=stderr,
+        file=cast("IO[str]", _Stderr()) if stderr else None,
         width=None if stream.isatty() else 120,
         markup=False,
         emoji=False,
@@ -60,6 +77,6 @@ def _cleaned(segment: Segment) -> Segment:
 
 def echo(text: Any, *, err: bool = False) -> None:
     """Print a line of text to standard output, or to standard error."""
-    stream = sys.stderr if err else sys.stdout
+    stream = _Stderr() if err else sys.stdout
     stream.write(f"{printable(str(text))}\n")
     stream.flush()

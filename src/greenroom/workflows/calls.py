@@ -156,12 +156,19 @@ class Target(Protocol):
         ...
 
 
+_NOT_RUN = frozenset({*range(400, 500), 503, 529})
+
+
 class CallError(GreenroomError):
     """A call gave no answer; the text says why, for people."""
 
-    def __init__(self, message: str, *, status: int | None = None, kind: str = "") -> None:
+    def __init__(
+        self, message: str, *, status: int | None = None, kind: str = "", sent: bool = True
+    ) -> None:
         super().__init__(message)
         self.status = status
+        self.billable = sent and status not in _NOT_RUN
+        """Whether the handler may have run, and bought something."""
         self.kind = kind
         """The name of the exception in the workflow, if known."""
         if status is not None and status != SERVER_ERROR:

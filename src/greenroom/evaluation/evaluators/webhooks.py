@@ -22,7 +22,7 @@ from greenroom.evaluation.evaluators.types import (
     Score,
     Unscored,
 )
-from greenroom.models.retries import RetryPolicy, retried
+from greenroom.models.retries import RetryPolicy, retried, wait_asked
 from greenroom.util.bodies import ENCODINGS, AnswerTooLarge, body_of
 from greenroom.util.json_values import decoded
 from greenroom.util.raw_json import raw_text
@@ -112,7 +112,7 @@ class WebhookScorer:
                 self.settings.url, data=body, headers=headers, allow_redirects=False
             ) as response:
                 status = response.status
-                retry_after = response.headers.get("Retry-After")
+                retry_after = wait_asked(response.headers)
                 content = await body_of(response, _LARGEST_ANSWER)
         except AnswerTooLarge:
             raise NoScore("its answer is longer than 1 MiB") from None

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from greenroom._version import __version__
 from greenroom.errors import InputError
 from greenroom.models.faults import OVERLOADED, excerpt
-from greenroom.models.retries import RetryPolicy
+from greenroom.models.retries import RetryPolicy, wait_asked
 from greenroom.util.bodies import ENCODINGS, AnswerTooLarge
 from greenroom.util.hosts import TOKEN_VARIABLE, is_loopback
 from greenroom.util.json_values import as_dict, as_list, decoded, encoded
@@ -68,7 +68,7 @@ class Connection:
         A request is sent again if it failed before the server could run it, or if the server is too
         busy. Other failures are raised as WorkflowUnavailable.
         """
-        from aiohttp import ClientError
+        from aiohttp import ClientConnectorError, ClientError
 
         try:
             async with await self._sent(method, url, body, headers, streamed) as response:
@@ -80,7 +80,8 @@ class Connection:
                 f"{self.address} did not answer within {self._timeout:g} seconds."
             ) from None
         except (ClientError, OSError) as error:
-            raise WorkflowUnavailable(self._why_lost(error)) from None
+            sent = not isinstance(error, ClientConnectorError)
+            raise WorkflowUnavailable(self._why_lost(error), sent=sent) from None
 
     async def close(self) -> None:
         """Close the connections."""
@@ -145,7 +146,7 @@ class Connection:
             else:
                 if response.status not in OVERLOADED or not again:
                     return response
-                asked = response.headers.get("Retry-After")
+                asked = wait_asked(response.headers)
                 response.release()
             retries += 1
             await self._retry.sleep(self._retry.wait(retries, asked))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import logging
+import socket
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -146,6 +147,7 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        _notice_vanished_clients(transport)
         if not self.server_state.make_room(self):
             self.refuse(503, "All connections are busy. Try again soon.")
 
@@ -282,6 +284,22 @@ class GuardedProtocol(HttpToolsProtocol):
         self._release_body()
         self.server_state.untaken -= self._untaken
         self._untaken = 0
+
+
+def _notice_vanished_clients(transport: asyncio.Transport) -> None:
+    """Have the system end a connection whose client no longer confirms anything.
+
+    A host that is switched off says no goodbye, and small pieces of an answer never fill a buffer.
+    """
+    connection = transport.get_extra_info("socket")
+    if connection is None or connection.family not in (socket.AF_INET, socket.AF_INET6):
+        return
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    seconds = int(SECONDS_TO_TAKE)
+    timeouts = {"TCP_KEEPIDLE": seconds, "TCP_KEEPINTVL": 5, "TCP_USER_TIMEOUT": seconds * 1000}
+    for name, value in timeouts.items():
+        if (option := getattr(socket, name, None)) is not None:
+            connection.setsockopt(socket.IPPROTO_TCP, option, value)
 
 
 def _connection_limit() -> int:
