@@ -18,7 +18,7 @@ from greenroom.reports import shared_sections as shared
 from greenroom.reports.report import ComparisonReport
 from greenroom.reports.sections import AnySection, Cell, Row
 from greenroom.reports.texts import known, money, percent, plural
-from greenroom.store import EvaluationRecord, RunRecord, Store
+from greenroom.store import EvaluationRecord, ResultSummary, RunRecord, Store
 from greenroom.store.records import EpisodeSummary, total_cost
 
 _SHOWN_FLIPS = 10
@@ -117,7 +117,7 @@ def _coverage_notes(
 
 
 def _compared_evaluation(store: Store, evaluation: EvaluationRecord) -> ComparedEvaluation:
-    results = list(store.evaluations.results(evaluation.id))
+    results = [ResultSummary.of(one) for one in store.evaluations.results(evaluation.id)]
     answered = [one for one in results if one.has_result]
     cost = total_cost(usage for one in answered for usage in one.usage.values())
     return ComparedEvaluation(

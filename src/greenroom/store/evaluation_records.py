@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from sys import intern
 from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
@@ -104,6 +106,8 @@ class ScoreSummary:
     score: float | None
     passed: bool | None
     broken: bool = False
+    reason: str = ""
+    """Why it is not a pass, where its record was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +122,29 @@ class ResultSummary:
     usage: dict[str, Usage]
     error: str | None
     scores: dict[str, ScoreSummary]
+    question: str = ""
+    groups: Sequence[str] = ()
+    """The groups that it belongs to, where slices are wanted."""
+    model_seconds: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+
+    @classmethod
+    def of(
+        cls, result: ResultRecord, question: str = "", groups: Sequence[str] = ()
+    ) -> ResultSummary:
+        """What is counted of a result, with all that its record knows."""
+        copied = ("row", "repeat", "outcome", "seconds", "cost", "usage", "error")
+        return cls(
+            **{name: getattr(result, name) for name in copied},
+            scores={
+                alias: ScoreSummary(
+                    one.score, one.passed, one.broken, "" if one.passed else intern(one.reason)
+                )
+                for alias, one in result.scores.items()
+            },
+            question=question,
+            groups=groups,
+            model_seconds={k: array("d", v) for k, v in result.model_seconds.items()},
+        )
 
     @property
     def has_result(self) -> bool:
