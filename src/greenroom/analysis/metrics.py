@@ -81,7 +81,10 @@ class RepeatTally:
     def add(self, episode: EpisodeRecord) -> None:
         """Count an episode."""
         if episode.has_result and episode.steps:
-            steps = ((repr(one.action), one.observation, one.source) for one in episode.steps)
+            steps = (
+                (one.action.name, repr(one.action.kwargs), one.observation, one.source)
+                for one in episode.steps
+            )
             self._trials[episode.task_index] += 1
             self._different.setdefault(episode.task_index, set()).add(hash(tuple(steps)))
 
