@@ -44,7 +44,7 @@ COMMANDS = (
 )
 """The commands that differ in what they read and write; others are between them."""
 
-_PLAYED_EPISODES, _EVALUATED_ROWS = 1_000, 400
+_PLAYED_EPISODES, _EVALUATED_ROWS = 1_000, 300
 _MAIN = "from greenroom.cli import main; main()"
 
 
@@ -83,7 +83,7 @@ def make_runs(
     folder: Path, names: Sequence[str], *, tasks: int = TASKS, trials: int = TRIALS
 ) -> None:
     """Make runs of so many tasks and trials, complete, of a pack of their own."""
-    store, pack = _store(folder), folder / f"pack-{tasks}"
+    store, pack = open_folder(folder), folder / f"pack-{tasks}"
     write_pack(pack, [generate_pack("retail", seed=1, tasks=tasks)])
     played = max(1, min(trials, _PLAYED_EPISODES // tasks))
     for seed, name in enumerate(names, 1):
@@ -120,7 +120,7 @@ def make_evaluations(folder: Path, names: Sequence[str], *, rows: int = ROWS) ->
             expected = question if number % 3 else "something else"
             out.write(json.dumps({"question": question, "expected": expected}) + "\n")
     (folder / "app.py").write_text(_WORKFLOW)
-    store = _store(folder)
+    store = open_folder(folder)
     for name in names:
         config = check_evaluation_config(
             {
@@ -142,7 +142,8 @@ def make_evaluations(folder: Path, names: Sequence[str], *, rows: int = ROWS) ->
     store.close()
 
 
-def _store(folder: Path) -> Store:
+def open_folder(folder: Path) -> Store:
+    """The store that the commands use there."""
     return Store(open_engine(URL.create("sqlite", database=str(folder / "jobs.db"))))
 
 

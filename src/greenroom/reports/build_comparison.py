@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from greenroom.analysis import compared, figures
 from greenroom.analysis.comparison import (
@@ -117,15 +118,22 @@ def _coverage_notes(
 
 
 def _compared_evaluation(store: Store, evaluation: EvaluationRecord) -> ComparedEvaluation:
-    results = [ResultSummary.of(one) for one in store.evaluations.results(evaluation.id)]
-    answered = [one for one in results if one.has_result]
-    cost = total_cost(usage for one in answered for usage in one.usage.values())
+    kept = store.evaluations
+    # Of what was used only the sum is needed, and summaries give it.
+    results = [replace(ResultSummary.of(one), usage={}) for one in kept.results(evaluation.id)]
+    answered = sum(one.has_result for one in results)
+    cost = total_cost(
+        used
+        for one in kept.summaries(evaluation.id)
+        if one.has_result
+        for used in one.usage.values()
+    )
     return ComparedEvaluation(
         label=evaluation.name,
         results=results,
         aliases=[str(spec["alias"]) for spec in evaluation.evaluators],
         planned=evaluation.planned,
-        average_cost=None if cost is None else cost / len(answered),
+        average_cost=None if cost is None else cost / answered,
     )
 
 

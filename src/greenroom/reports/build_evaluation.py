@@ -28,6 +28,7 @@ from greenroom.store import EvaluationRecord, ResultSummary, Usage
 from greenroom.store.evaluation_records import score_of
 
 _TRUTH = "what the workflow would reach over all rows of this kind"
+_ITEM_FIELDS = set(sections.GridItem.model_fields)
 _NO_ANSWER, _BROKEN = "no_answer", "broken"
 _KINDS = {
     _NO_ANSWER: ("No answer", "the workflow gave no answer: no score"),
@@ -168,7 +169,9 @@ def cells(data: EvaluationData) -> Iterator[AnySection]:
             "Seconds:seconds:wide",
         ),
         items=[
-            sections.GridItem(
+            # There may be many rows: one set of given fields is enough for all.
+            sections.GridItem.model_construct(
+                _ITEM_FIELDS,
                 key=row - 1,
                 label=str(row),
                 outcomes=[

@@ -14,7 +14,14 @@ from pydantic import Field, field_validator
 
 from greenroom.store.columns import ColumnRecord
 from greenroom.store.outcomes import NO_RESULT, Outcome
-from greenroom.store.records import CellKey, CellRecord, JobRecord, Record, Usage
+from greenroom.store.records import (
+    CellKey,
+    CellRecord,
+    JobRecord,
+    Record,
+    Usage,
+    small_usage,
+)
 
 _FORMER_OUTCOMES = {"ok": "answered", "error": "infrastructure_error"}
 """What older databases and exports call them."""
@@ -132,7 +139,7 @@ class ResultSummary:
         cls, result: ResultRecord, question: str = "", groups: Sequence[str] = ()
     ) -> ResultSummary:
         """What is counted of a result, with all that its record knows."""
-        copied = ("row", "repeat", "outcome", "seconds", "cost", "usage", "error")
+        copied = ("row", "repeat", "outcome", "seconds", "cost", "error")
         return cls(
             **{name: getattr(result, name) for name in copied},
             scores={
@@ -141,6 +148,7 @@ class ResultSummary:
                 )
                 for alias, one in result.scores.items()
             },
+            usage=small_usage(result.usage),
             question=question,
             groups=groups,
             model_seconds={k: array("d", v) for k, v in result.model_seconds.items()},
