@@ -11,7 +11,7 @@ from rich.table import Table
 from benchmarks.beside_agenta import calls_beside_agenta
 from benchmarks.environments import episode_speed, live_environments
 from benchmarks.evaluations import evaluated_rows
-from benchmarks.large_store import large_runs
+from benchmarks.large_store import large_jobs
 from benchmarks.models import episodes_in_flight, few_at_once, many_at_once, model_calls
 from benchmarks.serving import served_calls
 from benchmarks.statistics import coverage, false_calls, power, steady_agent
@@ -22,7 +22,7 @@ BENCHMARKS = (
     live_environments,
     kept_results,
     long_run,
-    large_runs,
+    large_jobs,
     few_at_once,
     many_at_once,
     model_calls,

@@ -14,9 +14,10 @@ from greenroom.evaluation.evaluators import Case, make_evaluator
 from greenroom.models import ModelRequest, ModelSettings
 from greenroom.models.direct import DirectTransport
 from greenroom.models.faults import Fault
-from greenroom.workflows import discover
+from greenroom.workflows import Call, Profile, WorkflowClient, discover
 
-PIECE = bytes(2**20)
+STREAMED = sys.argv[2] in ("stream", "frames")
+PIECE = b'data: "x"\n\n' * 95_325 if sys.argv[2] == "frames" else bytes(2**20)
 
 
 class Server(BaseHTTPRequestHandler):
@@ -30,7 +31,7 @@ class Server(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.send_response(200)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", "text/event-stream" if STREAMED else "application/json")
         if sys.argv[1] == "bomb":
             self.send_header("Content-Encoding", "gzip")
         self.end_headers()
@@ -55,6 +56,10 @@ async def ask(address: str) -> str:
                 await transport.close()
         elif sys.argv[2] == "workflow":
             await discover(address)
+        elif sys.argv[2] == "call" or STREAMED:
+            profile = Profile(name="w", is_chat=False, address=address, interface="invoke")
+            async with WorkflowClient(profile) as client:
+                await client.call(Call(inputs={}))
         else:
             scorer = make_evaluator(f"webhook:url={address},retries=0")
             try:

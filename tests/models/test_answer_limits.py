@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import gzip
 import json
+import re
 import subprocess
 import sys
 import zlib
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 from aiohttp import ClientSession, web
 
+import greenroom
 from greenroom.errors import InputError
 from greenroom.models import Ledger, ModelSettings, ModelUnavailable, endpoint_of
 from greenroom.models.answers import read_answer
@@ -109,7 +112,7 @@ MEASURED = Path(__file__).with_name("large_answers.py")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["bomb", "plain"])
-@pytest.mark.parametrize("caller", ["model", "workflow", "webhook"])
+@pytest.mark.parametrize("caller", ["model", "workflow", "call", "stream", "frames", "webhook"])
 def test_memory_stays_bounded(kind: str, caller: str) -> None:
     """A gzip bomb of 2 GB, and an answer of 200 MB: under 400 MB resident."""
     done = subprocess.run(
@@ -119,6 +122,19 @@ def test_memory_stays_bounded(kind: str, caller: str) -> None:
     said, resident = done.stdout.rsplit("\n", 2)[:2]
     assert "larger than 16 MB" in said or "longer than 1 MiB" in said
     assert int(resident) < 400
+
+
+def test_every_reader_of_answers_has_the_limit() -> None:
+    """Sessions leave unpacking to `body_of` and `pieces_of`, and nothing else reads a body."""
+    for path in Path(greenroom.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Call):
+                called = ast.unparse(node.func)
+                if called == "ClientSession":
+                    assert "auto_decompress=False" in ast.unparse(node), path
+                if path.name != "bodies.py":
+                    assert not re.match(r"response\.(read|json|text|content)\b", called), path
+                assert called not in ("urlopen", "httpx.get", "httpx.AsyncClient"), path
 
 
 def test_half_characters_and_nan_are_cleaned_and_the_tokens_counted() -> None:

@@ -12,33 +12,43 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.large_store import make_store
-from sqlalchemy import URL
+from benchmarks.large_store import make_evaluations, make_runs, open_folder
 
-from greenroom.reports import build, html_limits
+from greenroom.reports import html_limits, shared_sections
 from greenroom.reports.build import build_report
 from greenroom.reports.forms import pieces, render
 from greenroom.reports.html import render_html
 from greenroom.reports.json_report import parse_report
-from greenroom.reports.report import RunReport
+from greenroom.reports.report import EvaluationReport, RunReport
 from greenroom.reports.sections import Failures
-from greenroom.store import Store, open_engine
 
 pytestmark = pytest.mark.slow
 
-EPISODES = 96 * 4 * 6
+EPISODES = 96 * 24
+ROWS = 1_500
 MOST_FAILURES = 100
 PAGE_BYTES = 20_000_000
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunReport]:
-    file = tmp_path_factory.mktemp("large") / "runs.db"
-    make_store(file, EPISODES)
-    store = Store(open_engine(URL.create("sqlite", database=str(file))))
+    folder = tmp_path_factory.mktemp("large")
+    make_runs(folder, ["large"], tasks=96, trials=24)
+    store = open_folder(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(build, "MOST_FAILURES", MOST_FAILURES)
+        patch.setattr(shared_sections, "MOST_FAILURES", MOST_FAILURES)
         yield build_report(store, store.runs.find("large"))
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EvaluationReport]:
+    folder = tmp_path_factory.mktemp("rows")
+    make_evaluations(folder, ["rows"], rows=ROWS)
+    store = open_folder(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shared_sections, "MOST_FAILURES", MOST_FAILURES)
+        yield build_report(store, store.evaluations.find("rows"))
     store.close()
 
 
@@ -83,6 +93,30 @@ def test_an_export_is_written_record_by_record(report: RunReport, form: str) -> 
     tracemalloc.stop()
     assert size > 10_000_000
     assert peak < 5_000_000
+
+
+def test_the_results_of_an_evaluation_stay_in_the_store(evaluated: EvaluationReport) -> None:
+    section = evaluated.section("failures")
+    assert isinstance(section, Failures)
+    assert section.total == sum(kind.count for kind in section.kinds) == 2 * ROWS // 3
+    assert len(section.failures) == MOST_FAILURES
+    assert len(evaluated.results) == evaluated.figures.with_result == ROWS
+    for form in ("jsonl", "csv", "json"):
+        tracemalloc.start()
+        text = sum(len(piece) for piece in pieces(evaluated, form))
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < text / 2, form
+
+
+def test_every_export_holds_every_result(evaluated: EvaluationReport) -> None:
+    rows = list(range(1, ROWS + 1))
+    assert [one.row for one in evaluated.results] == rows
+    back = parse_report(str(render(evaluated, "json")), EvaluationReport)
+    assert [one.row for one in back.results] == rows
+    assert back.sections == evaluated.sections
+    table = csv.DictReader(io.StringIO(str(render(evaluated, "csv")), newline=""))
+    assert [int(one["row"]) for one in table] == rows
 
 
 def test_every_export_holds_every_episode(report: RunReport, tmp_path: Path) -> None:

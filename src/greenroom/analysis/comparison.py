@@ -26,7 +26,7 @@ from greenroom.analysis.tally import (
     reward_of,
     tally,
 )
-from greenroom.store import ResultRecord, ScoreRecord
+from greenroom.store import ResultRecord, ResultSummary, ScoreRecord, ScoreSummary
 
 DEEPEST_K = 4
 WORTH_FINDING = 0.05
@@ -247,12 +247,14 @@ class ComparedEvaluation:
     """An evaluation to be compared: its name in the comparison, its plan and its results."""
 
     label: str
-    results: Sequence[ResultRecord]
+    results: Sequence[ResultRecord | ResultSummary]
     aliases: Sequence[str]
     planned: int
     average_cost: float | None = None
 
-    def scored(self, alias: str) -> Iterator[tuple[ResultRecord, ScoreRecord]]:
+    def scored(
+        self, alias: str
+    ) -> Iterator[tuple[ResultRecord | ResultSummary, ScoreRecord | ScoreSummary]]:
         """The results that an evaluator looked at, with what it said."""
         for result in self.results:
             if alias in result.scores:
@@ -266,10 +268,13 @@ class ComparedEvaluation:
                 found.setdefault(result.row, {})[result.repeat] = score.passed
         return found
 
-    def reason(self, alias: str, row: int) -> str:
-        """Why an evaluator did not pass a row."""
-        failed = (s.reason for r, s in self.scored(alias) if r.row == row and s.passed is False)
-        return next(failed, "")
+    def reasons(self, alias: str) -> dict[int, str]:
+        """Why an evaluator did not pass rows: what it said first of each."""
+        found: dict[int, str] = {}
+        for result, score in self.scored(alias):
+            if score.passed is False:
+                found.setdefault(result.row, score.reason)
+        return found
 
     @property
     def answered(self) -> set[int]:
@@ -294,6 +299,7 @@ def compare_evaluations(
     differences: dict[int, list[compared.EvaluatorDifference]] = {id(one): [] for one in others}
     for (other, alias), (one, rows), p_adjusted in zip(common, found, adjusted, strict=True):
         before, after = baseline.verdicts(alias), other.verdicts(alias)
+        broke, healed = other.reasons(alias), baseline.reasons(alias)
         differences[id(other)].append(
             compared.EvaluatorDifference(
                 **dict(one),
@@ -308,7 +314,7 @@ def compare_evaluations(
                         direction="broke" if now < then else "healed",
                         baseline_rate=then,
                         rate=now,
-                        why=(other if now < then else baseline).reason(alias, row),
+                        why=(broke if now < then else healed).get(row, ""),
                     )
                     for row, then, now in flipped(before, after)
                 ],

@@ -28,9 +28,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from greenroom.analysis import wording
 from greenroom.analysis.alignment import Alignment, Pair, Write, align
@@ -38,8 +38,10 @@ from greenroom.analysis.arguments import ArgumentDifference, target_of
 from greenroom.analysis.figures import Diagnosis, ErrorBreakdown
 from greenroom.analysis.tools import refused
 from greenroom.store.outcomes import FailureKind, outcome_info
-from greenroom.store.records import DifferenceRecord, EpisodeRecord, StepRecord
+from greenroom.store.records import CellKey, DifferenceRecord, EpisodeRecord, StepRecord
 from greenroom.trajectories import RESPOND, call_in_text
+
+T = TypeVar("T")
 
 PRECEDENCE: tuple[FailureKind, ...] = get_args(FailureKind)
 """All kinds, those that weigh more first."""
@@ -97,16 +99,14 @@ def break_down(episodes: Iterable[EpisodeRecord], most: int | None = None) -> Er
     Infrastructure errors are listed and counted too, as a kind of their own. All are counted;
     `most` is how many are explained at most, those of the first trials of every task.
     """
-    found: list[Diagnosis] = []
     counts = Counter[FailureKind]()
-    for episode in episodes:
-        diagnosis = diagnose(episode)
-        if diagnosis is not None:
+
+    def diagnosed() -> Iterator[Diagnosis]:
+        for diagnosis in filter(None, map(diagnose, episodes)):
             counts[diagnosis.kind] += 1
-            found.append(diagnosis)
-            if most is not None and len(found) >= 2 * most + 100:
-                found = _first_trials(found, most)
-    diagnoses = sorted(_first_trials(found, most), key=lambda one: (one.task_index, one.trial))
+            yield diagnosis
+
+    diagnoses = first_trials(diagnosed(), most, lambda one: (one.task_index, one.trial))
     return ErrorBreakdown(
         failures=counts.total(),
         by_kind={kind: counts[kind] for kind in PRECEDENCE if counts[kind]},
@@ -114,8 +114,18 @@ def break_down(episodes: Iterable[EpisodeRecord], most: int | None = None) -> Er
     )
 
 
-def _first_trials(found: list[Diagnosis], most: int | None) -> list[Diagnosis]:
-    return sorted(found, key=lambda one: (one.trial, one.task_index))[:most]
+def first_trials(failures: Iterable[T], most: int | None, place: Callable[[T], CellKey]) -> list[T]:
+    """So many failures at most, those of the first trials of everything, by item and trial."""
+
+    def first() -> list[T]:
+        return sorted(found, key=lambda one: place(one)[::-1])[:most]
+
+    found: list[T] = []
+    for failure in failures:
+        found.append(failure)
+        if most is not None and len(found) >= 2 * most + 100:
+            found = first()
+    return sorted(first(), key=place)
 
 
 def difference_line(difference: DifferenceRecord) -> str:

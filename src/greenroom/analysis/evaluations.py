@@ -232,7 +232,9 @@ def _spend(purses: dict[str, _Purse], usage: Mapping[str, Usage], *, is_result: 
         purse.unpriced += is_result and used.cost is None
 
 
-def scores_by_row(results: Iterable[ResultRecord], alias: str) -> dict[int, list[float]]:
+def scores_by_row(
+    results: Iterable[ResultRecord | ResultSummary], alias: str
+) -> dict[int, list[float]]:
     """The scores of an evaluator by row."""
     found: dict[int, list[float]] = {}
     for result in results:

@@ -84,7 +84,10 @@ class RepeatTally:
     def add(self, episode: EpisodeRecord) -> None:
         """Count an episode."""
         if episode.has_result:
-            steps = ((repr(one.action), one.observation, one.source) for one in episode.steps)
+            steps = (
+                (one.action.name, repr(one.action.kwargs), one.observation, one.source)
+                for one in episode.steps
+            )
             played = hash((episode.outcome, *steps)) if episode.steps else _NOTHING_PLAYED
             self._trials[episode.task_index] += 1
             self._different.setdefault(episode.task_index, set()).add(played)

@@ -40,7 +40,7 @@ def errors(
         if json and isinstance(job, RunRecord):
             print_json(break_down(store.runs.results(job.id)).model_dump())
             return
-        section = _failures(store, job, limit)
+        section = _failures(store, job, None if json else limit)
     if json:
         print_json(section.model_dump())
     elif not section.total:
@@ -53,7 +53,7 @@ def errors(
         Printer(console(), more="--limit or --json").section(shown)
 
 
-def _failures(store: Store, job: RunRecord | EvaluationRecord, limit: int) -> Failures:
+def _failures(store: Store, job: RunRecord | EvaluationRecord, limit: int | None) -> Failures:
     from greenroom.analysis.errors import break_down
     from greenroom.reports.build import evaluated_rows
     from greenroom.reports.build_evaluation import failure_section as evaluation_failures
@@ -69,4 +69,4 @@ def _failures(store: Store, job: RunRecord | EvaluationRecord, limit: int) -> Fa
                 yield episode
 
         return run_failures(break_down(noting(), limit), instructions)
-    return evaluation_failures(list(evaluated_rows(store, job)), job)
+    return evaluation_failures(evaluated_rows(store, job), job, limit)

@@ -168,11 +168,10 @@ def reported(
     """The report, with JUnit XML written beside it if that is wanted."""
     from greenroom.reports.build import build_report, records_report
     from greenroom.reports.forms import pieces
-    from greenroom.store import RunRecord
 
     gates = job.config.get("gates") if outcome.gates is None else outcome.gates
     wanted = gates or outcome.by or outcome.junit
-    if form in RECORDS and isinstance(job, RunRecord) and not wanted:
+    if form in RECORDS and not wanted:
         return records_report(store, job)
     report = build_report(store, job, gates=outcome.gates, strict=outcome.strict, by=outcome.by)
     if outcome.junit is not None:

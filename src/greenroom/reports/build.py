@@ -14,7 +14,8 @@ from greenroom.analysis.slices import slice_run
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.analysis.tools import ToolTally
 from greenroom.errors import UnknownName
-from greenroom.reports.build_evaluation import evaluation_report
+from greenroom.reports import shared_sections as shared
+from greenroom.reports.build_evaluation import counted_results, evaluation_report
 from greenroom.reports.build_run import run_report
 from greenroom.reports.leaderboard import published_rows
 from greenroom.reports.report import (
@@ -25,12 +26,10 @@ from greenroom.reports.report import (
     RunData,
     RunReport,
     StoredEpisodes,
+    StoredResults,
 )
 from greenroom.store import EpisodeRecord, EvaluationRecord, RunRecord, Store, TestSetVersion
 from greenroom.store.records import EpisodeSummary, total_cost
-
-MOST_FAILURES = 1_000
-"""So many failures are explained in a report; all are counted."""
 
 
 class Wanted(TypedDict, total=False):
@@ -68,10 +67,13 @@ def build_report(
     return report.model_copy(update={"gates": results}) if results else report
 
 
-def records_report(store: Store, run: RunRecord) -> RunReport:
-    """Only the records of a run, for forms that hold nothing else: nothing is measured."""
-    episodes = StoredEpisodes(lambda: store.runs.results(run.id))
-    return RunReport.model_construct(run=run, name=run.name, episodes=episodes, gates=[])
+def records_report(store: Store, job: RunRecord | EvaluationRecord) -> RunReport | EvaluationReport:
+    """Only the records, for forms that hold nothing else: nothing is measured."""
+    if isinstance(job, RunRecord):
+        episodes = StoredEpisodes(lambda: store.runs.results(job.id))
+        return RunReport.model_construct(run=job, name=job.name, episodes=episodes, gates=[])
+    results = StoredResults(lambda: evaluated_rows(store, job))
+    return EvaluationReport.model_construct(name=job.name, results=results, gates=[])
 
 
 def _run_data(store: Store, run: RunRecord, by: Sequence[str]) -> RunData:
@@ -91,7 +93,7 @@ def _run_data(store: Store, run: RunRecord, by: Sequence[str]) -> RunData:
             _add_tallies(tallies, episode)
             yield episode
 
-    errors = break_down(counting(), MOST_FAILURES)
+    errors = break_down(counting(), shared.MOST_FAILURES)
     episodes = StoredEpisodes(lambda: store.runs.results(run.id), counted, tools.figures())
     attempts = store.runs.attempts(run.id)
     wasted = usage_by_purse(attempt.usage for attempt in attempts)
@@ -123,11 +125,11 @@ def _evaluation_data(
     version = store.test_sets.find(evaluation.test_set_id, evaluation.test_set_version)
     check_columns(version, by)
     attempts = [attempt.usage for attempt in store.evaluations.attempts(evaluation.id)]
-    results = list(evaluated_rows(store, evaluation))
+    results = counted_results(lambda: evaluated_rows(store, evaluation), evaluation, by)
     return EvaluationData(
         evaluation=EvaluationFacts.model_validate(evaluation.model_dump()),
         figures=measure_results(
-            results,
+            results.counted,
             evaluators={str(one["alias"]): str(one["name"]) for one in evaluation.evaluators},
             planned=evaluation.planned,
             wasted=attempts,

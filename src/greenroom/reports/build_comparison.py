@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from greenroom.analysis import compared, figures
 from greenroom.analysis.comparison import (
@@ -20,7 +21,7 @@ from greenroom.reports import shared_sections as shared
 from greenroom.reports.report import ComparisonReport
 from greenroom.reports.sections import AnySection, Cell, Row
 from greenroom.reports.texts import known, money, one_line, percent, plural, wish
-from greenroom.store import EvaluationRecord, RunRecord, Store
+from greenroom.store import EvaluationRecord, ResultSummary, RunRecord, Store
 from greenroom.store.records import EpisodeSummary, total_cost
 
 _SHOWN_FLIPS = 10
@@ -145,15 +146,22 @@ def _coverage_notes(runs: Sequence[ComparedRun], comparison: compared.Comparison
 
 
 def _compared_evaluation(store: Store, evaluation: EvaluationRecord) -> ComparedEvaluation:
-    results = list(store.evaluations.results(evaluation.id))
-    answered = [one for one in results if one.has_result]
-    cost = total_cost(usage for one in answered for usage in one.usage.values())
+    kept = store.evaluations
+    # Of what was used only the sum is needed, and summaries give it.
+    results = [replace(ResultSummary.of(one), usage={}) for one in kept.results(evaluation.id)]
+    answered = sum(one.has_result for one in results)
+    cost = total_cost(
+        used
+        for one in kept.summaries(evaluation.id)
+        if one.has_result
+        for used in one.usage.values()
+    )
     return ComparedEvaluation(
         label=evaluation.name,
         results=results,
         aliases=[str(spec["alias"]) for spec in evaluation.evaluators],
         planned=evaluation.planned,
-        average_cost=None if cost is None else cost / len(answered),
+        average_cost=None if cost is None else cost / answered,
     )
 
 

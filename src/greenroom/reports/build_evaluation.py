@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from greenroom.analysis.errors import first_trials
 from greenroom.analysis.evaluations import EvaluatorFigures, mean_of_rows, scores_by_row
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.reports import evaluation_words as words
 from greenroom.reports import sections
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.evaluation_words import cell_name, question_of, value_text
-from greenroom.reports.report import EvaluatedRow, EvaluationData, EvaluationReport
+from greenroom.reports.report import (
+    EvaluatedRow,
+    EvaluationData,
+    EvaluationReport,
+    StoredResults,
+    shown_outcome,
+    stored,
+)
 from greenroom.reports.sections import AnySection, columns
 from greenroom.reports.texts import date_text, interval_note, one_line, plural
-from greenroom.store import EvaluationRecord, Usage
+from greenroom.store import EvaluationRecord, ResultSummary, Usage
+from greenroom.store.evaluation_records import score_of
 
 _TRUTH = "what the workflow would reach over all rows of this kind"
+_ITEM_FIELDS = set(sections.GridItem.model_fields)
 _NO_ANSWER, _BROKEN = "no_answer", "broken"
 _KINDS = {
     _NO_ANSWER: ("No answer", "the workflow gave no answer: no score"),
@@ -32,9 +42,37 @@ def evaluation_report(data: EvaluationData) -> EvaluationReport:
         **shared.report_fields(EvaluationData, data, SECTIONS),
         name=data.evaluation.name,
         headline=words.headline(data),
-        notes=list(words.notes(data)),
+        notes=list(words.notes(data.figures, _kept(data).counted)),
         facts=shared.facts_of(_facts(data)),
     )
+
+
+def counted_results(
+    read: Callable[[], Iterator[EvaluatedRow]], evaluation: EvaluationRecord, by: Sequence[str] = ()
+) -> StoredResults:
+    """Results with what is counted of each, in one pass over them; `by` are columns of slices."""
+    counted: list[ResultSummary] = []
+
+    def counting() -> Iterator[EvaluatedRow]:
+        for result in read():
+            groups = [_group(result.inputs.get(column)) for column in by]
+            question = question_of(result.inputs, evaluation)
+            counted.append(ResultSummary.of(result, question, groups))
+            yield result
+
+    failed = failure_section(counting(), evaluation, shared.MOST_FAILURES)
+    return StoredResults(read, counted, failed)
+
+
+def _kept(data: EvaluationData) -> StoredResults:
+    kept = stored(data.results)
+    if kept is None:
+        return counted_results(lambda: iter(data.results), data.evaluation, data.by)
+    return kept
+
+
+def _group(value: Any) -> str:
+    return "(none)" if value in (None, "") else value_text(value)
 
 
 def _facts(data: EvaluationData) -> Iterator[tuple[str, str]]:
@@ -68,7 +106,7 @@ def figures(data: EvaluationData) -> Iterator[AnySection]:
 
 def _evaluator_figures(one: EvaluatorFigures, data: EvaluationData) -> Iterator[sections.Figure]:
     planned = data.figures.planned
-    rows = {result.row for result in data.results if _score(result, one.alias) is not None}
+    rows = scores_by_row(_kept(data).counted, one.alias)
     broken = f", {one.broken:,} broken" if one.broken else ""
     scored = f"{one.scored:,} of {one.scored + one.unscored + one.broken:,} scored{broken}"
     meaning = f"mean score; {scored}"
@@ -93,10 +131,11 @@ def _other_figures(data: EvaluationData) -> Iterator[sections.Figure]:
             label = f"Latency, {name}"
             yield shared.fig(f"latency_{name}", label, estimate, meaning, "seconds", n=found.rows)
     if found.purses:
-        usages = [*(one.usage for one in data.results), *data.attempts_usage]
+        counted = _kept(data).counted
+        usages = [*(one.usage for one in counted), *data.attempts_usage]
         cost = shared.cost_figure(usages, data.evaluation.config, agent="workflow")
         yield cost
-        passed = sum(result.shown_outcome == "passed" for result in data.results)
+        passed = sum(shown_outcome(result) == "passed" for result in counted)
         if cost.value and passed:
             meaning = "all that was spent, by results that pass"
             yield shared.fig(
@@ -106,15 +145,15 @@ def _other_figures(data: EvaluationData) -> Iterator[sections.Figure]:
 
 def outcomes(data: EvaluationData) -> Iterator[AnySection]:
     """How often each outcome occurred."""
-    counts = Counter(result.shown_outcome for result in data.results)
+    counts = Counter(shown_outcome(result) for result in _kept(data).counted)
     counts["missing"] = data.figures.missing
     yield from shared.outcome_table(counts, "Results")
 
 
 def cells(data: EvaluationData) -> Iterator[AnySection]:
     """Rows x repeats, and a row of figures for each."""
-    by_row: dict[int, list[EvaluatedRow]] = {}
-    for result in data.results:
+    by_row: dict[int, list[ResultSummary]] = {}
+    for result in _kept(data).counted:
         by_row.setdefault(result.row, []).append(result)
     evaluation = data.evaluation
     if not by_row:
@@ -132,28 +171,25 @@ def cells(data: EvaluationData) -> Iterator[AnySection]:
             "Seconds:seconds:wide",
         ),
         items=[
-            sections.GridItem(
+            # There may be many rows: one set of given fields is enough for all.
+            sections.GridItem.model_construct(
+                _ITEM_FIELDS,
                 key=row - 1,
                 label=str(row),
                 outcomes=[
-                    next((one.shown_outcome for one in found if one.repeat == repeat + 1), None)
+                    next((shown_outcome(one) for one in found if one.repeat == repeat + 1), None)
                     for repeat in range(evaluation.repeats)
                 ],
-                score=_mean(_score(one, alias) for one in found for alias in aliases),
+                score=_mean(score_of(one, alias) for one in found for alias in aliases),
                 cells=[
-                    question_of(found[0].inputs, evaluation),
-                    *(_mean(_score(one, alias) for one in found) for alias in aliases),
+                    found[0].question,
+                    *(_mean(score_of(one, alias) for one in found) for alias in aliases),
                     _mean(one.seconds for one in found if one.has_result),
                 ],
             )
             for row, found in by_row.items()
         ],
     )
-
-
-def _score(result: EvaluatedRow, alias: str) -> float | None:
-    score = result.scores.get(alias)
-    return None if score is None else score.score
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -163,15 +199,22 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def failures(data: EvaluationData) -> Iterator[AnySection]:
     """What did not pass, by evaluator, with the question and what was compared with what."""
-    yield failure_section(data.results, data.evaluation)
+    yield _kept(data).beside or failure_section(data.results, data.evaluation)
 
 
 def failure_section(
-    results: Iterable[EvaluatedRow], evaluation: EvaluationRecord
+    results: Iterable[EvaluatedRow], evaluation: EvaluationRecord, most: int | None = None
 ) -> sections.Failures:
-    """The section from results."""
-    found = [one for result in results for one in _failures_of(result, evaluation)]
-    counts = Counter(one.kind for one in found)
+    """The section from results. All are counted; `most` is how many are explained at most."""
+    counts = Counter[str]()
+
+    def counting() -> Iterator[sections.FailedCell]:
+        for result in results:
+            for one in _failures_of(result, evaluation):
+                counts[one.kind] += 1
+                yield one
+
+    found = first_trials(counting(), most, lambda one: (one.item, one.trial))
     return sections.Failures(
         id="failures",
         title="What did not pass",
@@ -180,7 +223,7 @@ def failure_section(
             lambda kind: _KINDS.get(kind, (kind, "not passed by this evaluator")),
         ),
         failures=found,
-        total=len(found),
+        total=counts.total(),
         noun="result",
     )
 
@@ -214,12 +257,10 @@ def _failures_of(
 def slices(data: EvaluationData) -> Iterator[AnySection]:
     """The mean scores for each value of the columns that were asked for."""
     aliases = [one.alias for one in data.figures.evaluators]
-    for column in data.by:
-        groups: dict[str, list[EvaluatedRow]] = {}
-        for result in data.results:
-            value = result.inputs.get(column)
-            group = "(none)" if value in (None, "") else value_text(value)
-            groups.setdefault(group, []).append(result)
+    for place, column in enumerate(data.by):
+        groups: dict[str, list[ResultSummary]] = {}
+        for result in _kept(data).counted:
+            groups.setdefault(result.groups[place], []).append(result)
         rows: list[list[sections.Cell]] = []
         for group, found in sorted(groups.items()):
             cells = [one_line(group, 80), len({one.row for one in found}), len(found)]
@@ -237,8 +278,9 @@ def slices(data: EvaluationData) -> Iterator[AnySection]:
 
 def costs(data: EvaluationData) -> Iterator[AnySection]:
     """Tokens and money by purse, and what calls without an answer cost."""
-    spent = usage_by_purse(one.usage for one in data.results if one.has_result)
-    failed = [one.usage for one in data.results if not one.has_result]
+    counted = _kept(data).counted
+    spent = usage_by_purse(one.usage for one in counted if one.has_result)
+    failed = [one.usage for one in counted if not one.has_result]
     wasted = usage_by_purse([*failed, *data.attempts_usage])
     whole = Usage.total([*spent.values(), *wasted.values()])
     if whole.tokens or whole.cached_calls or whole.cost or whole.lost_calls:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from greenroom.analysis.evaluations import EvaluationFigures
 from greenroom.analysis.roles import column_roles
 from greenroom.messages import text_of
 from greenroom.reports.report import EvaluationData
 from greenroom.reports.texts import one_line, percent, plural
-from greenroom.store import EvaluationRecord, chat_of
+from greenroom.store import EvaluationRecord, ResultSummary, chat_of
 from greenroom.util.raw_json import raw_text
 
 _LONGEST = 300
@@ -73,17 +74,17 @@ def headline(data: EvaluationData) -> str:
     return f"{passed}; {answered}"
 
 
-def notes(data: EvaluationData) -> Iterator[str]:
+def notes(figures: EvaluationFigures, counted: Sequence[ResultSummary]) -> Iterator[str]:
     """What has to be known to read the figures rightly: errors, and why scores are missing."""
-    for text, count in data.figures.common_errors.items():
+    for text, count in figures.common_errors.items():
         yield f"{plural(count, 'call')} without an answer: {text}"
-    raised = Counter(one.error for one in data.results if one.outcome == "crashed")
+    raised = Counter(one.error for one in counted if one.outcome == "crashed")
     for text, count in raised.most_common(2):
         yield f"The workflow raised an error in {plural(count, 'call')}, which score 0: {text}"
-    for evaluator in data.figures.evaluators:
+    for evaluator in figures.evaluators:
         without = [
             score.reason or "no reason is given"
-            for result in data.results
+            for result in counted
             if (score := result.scores.get(evaluator.alias)) is not None and score.score is None
         ]
         for reason, count in Counter(without).most_common(2):

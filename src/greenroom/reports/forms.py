@@ -5,9 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import marshal
+from array import array
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from itertools import islice
+from tempfile import TemporaryFile
 from typing import Any, cast
 
 import orjson
@@ -18,7 +22,7 @@ from greenroom.reports.json_report import json_pieces, record_json
 from greenroom.reports.plain import plain
 from greenroom.reports.report import ComparisonReport, EvaluationReport, RunReport
 from greenroom.reports.sections import Report
-from greenroom.util.raw_json import raw_text, storable
+from greenroom.util.raw_json import raw_text, record_text, storable
 
 _BATCH = 1_000
 """So many records make a row group of a Parquet file."""
@@ -70,37 +74,42 @@ def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, An
 def _value(value: Any) -> Any:
     if isinstance(value, float):
         return plain(value)
-    if not isinstance(value, list):
-        return value
-    try:
-        return raw_text(value)
-    except ValueError:  # NaN
-        return raw_text(plain(value))
+    return record_text(cast("list[Any]", value)) if isinstance(value, list) else value
 
 
-def _columns(report: Report) -> dict[str, set[type]]:
-    """The columns of all records, and the kinds of their values."""
-    found: dict[str, set[type]] = {}
-    for row in flat_records(report):
-        for name, value in row.items():
-            kinds = found.setdefault(name, set())
-            if value is not None:
-                # A column of numbers holds 64 bits.
-                large = isinstance(value, int) and not -(2**63) <= value < 2**63
-                kinds.add(str if large else cast("type", type(value)))
-    return found
+@contextmanager
+def _table(report: Report) -> Generator[tuple[dict[str, set[type]], Iterator[dict[str, Any]]]]:
+    """The columns of all records with the kinds of their values, and the rows.
+
+    Columns are known when all rows are. Rows wait in a file for that: to read records from the
+    store and flatten them again takes several times as long.
+    """
+    columns: dict[str, set[type]] = {}
+    sizes = array("q")
+    with TemporaryFile() as kept:
+        for row in flat_records(report):
+            for name, value in row.items():
+                kinds = columns.setdefault(name, set())
+                if value is not None:
+                    # A column of numbers holds 64 bits.
+                    large = isinstance(value, int) and not -(2**63) <= value < 2**63
+                    kinds.add(str if large else cast("type", type(value)))
+            sizes.append(kept.write(marshal.dumps(row)))
+        kept.seek(0)
+        yield columns, (marshal.loads(kept.read(size)) for size in sizes)  # noqa: S302 - our own
 
 
 def _csv(report: Report) -> Iterator[str]:
     out = io.StringIO()
-    writer = csv.DictWriter(out, list(_columns(report)), lineterminator="\n")
-    writer.writeheader()
-    for row in flat_records(report):
-        writer.writerow(row)
-        # Half a surrogate pair is no character and cannot be written to a file.
-        yield out.getvalue().encode("utf-8", "replace").decode()
-        out.seek(0)
-        out.truncate()
+    with _table(report) as (columns, rows):
+        writer = csv.DictWriter(out, list(columns), lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow(row)
+            # Half a surrogate pair is no character and cannot be written to a file.
+            yield out.getvalue().encode("utf-8", "replace").decode()
+            out.seek(0)
+            out.truncate()
     yield out.getvalue()
 
 
@@ -111,21 +120,21 @@ def _parquet(report: Report) -> Iterator[bytes]:
     except ImportError as error:
         raise InputError("Parquet files need pyarrow: pip install 'greenroom[parquet]'.") from error
     types = {bool: arrow.bool_(), int: arrow.int64(), float: arrow.float64(), str: arrow.string()}
-    # A column has values of one kind: numbers, truth values, or else texts.
-    columns = {
-        name: arrow.null() if not kinds else types[_one_kind(kinds)]
-        for name, kinds in _columns(report).items()
-    }
-    rows = flat_records(report)
     out = _Pieces()
-    with parquet.ParquetWriter(out, arrow.schema(list(columns.items()))) as writer:
-        while batch := list(islice(rows, _BATCH)):
-            values = {
-                name: [_as_kind(row.get(name), kind == arrow.string()) for row in batch]
-                for name, kind in columns.items()
-            }
-            writer.write_table(arrow.table(values, schema=writer.schema))
-            yield out.taken()
+    with _table(report) as (found, rows):
+        # A column has values of one kind: numbers, truth values, or else texts.
+        columns = {
+            name: types[_one_kind(kinds)] if kinds else arrow.null()
+            for name, kinds in found.items()
+        }
+        with parquet.ParquetWriter(out, arrow.schema(list(columns.items()))) as writer:
+            while batch := list(islice(rows, _BATCH)):
+                values = {
+                    name: [_as_kind(row.get(name), kind == arrow.string()) for row in batch]
+                    for name, kind in columns.items()
+                }
+                writer.write_table(arrow.table(values, schema=writer.schema))
+                yield out.taken()
     yield out.taken()
 
 

@@ -13,7 +13,7 @@ from pydantic_core import core_schema
 from greenroom.errors import DataError
 from greenroom.reports.plain import HALF_CHARACTER, plain
 from greenroom.reports.report import RunReport
-from greenroom.reports.sections import REPORT_VERSION, Report
+from greenroom.reports.sections import REPORT_VERSION, AnySection, Grid, Report
 
 ReportT = TypeVar("ReportT", bound=Report)
 
@@ -24,28 +24,45 @@ def render_json(report: Report) -> str:
 
 
 def json_pieces(report: Report) -> Iterator[str]:
-    """The same, piece by piece: its records come last, one at a time."""
+    """The same, piece by piece: sections and records come last, and long lists item by item."""
     name = "episodes" if isinstance(report, RunReport) else "results"
     records: Iterable[BaseModel] | None = getattr(report, name, None)
-    value = plain(report.model_dump(mode="json", exclude=None if records is None else {name}))
-    text = _escaped(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
-    if records is None:
-        yield f"{text}\n"
+    head = record_json(report, 2, {"sections", name})
+    yield head.removesuffix("\n}") + ',\n  "sections": '
+    yield from _array(map(_section, report.sections))
+    if records is not None:
+        yield f',\n  "{name}": '
+        yield from _array([record_json(record, 2)] for record in records)
+    yield "\n}\n"
+
+
+def _section(section: AnySection) -> Iterator[str]:
+    if not isinstance(section, Grid):
+        yield record_json(section, 2)
         return
-    yield f'{text.removesuffix("}").rstrip()},\n  "{name}": ['
-    before = "\n"
-    for record in records:
-        yield before + "    " + record_json(record, 2).replace("\n", "\n    ")
-        before = ",\n"
-    yield "]\n}\n" if before == "\n" else "\n  ]\n}\n"
+    yield record_json(section, 2, {"items"}).removesuffix("\n}") + ',\n  "items": '
+    yield from _array([record_json(item, 2)] for item in section.items)
+    yield "\n}"
 
 
-def record_json(record: BaseModel, spaces: int | None = None) -> str:
+def _array(values: Iterable[Iterable[str]]) -> Iterator[str]:
+    """An array within an object, of values that come in pieces."""
+    before = "["
+    for value in values:
+        yield f"{before}\n    "
+        yield from (piece.replace("\n", "\n    ") for piece in value)
+        before = ","
+    yield "[]" if before == "[" else "\n  ]"
+
+
+def record_json(
+    record: BaseModel, spaces: int | None = None, exclude: set[str] | None = None
+) -> str:
     """A record as JSON that any file can hold."""
     try:
-        return record.model_dump_json(indent=spaces)
+        return record.model_dump_json(indent=spaces, exclude=exclude)
     except ValueError:  # half a surrogate pair
-        value = plain(record.model_dump(mode="json"))
+        value = plain(record.model_dump(mode="json", exclude=exclude))
         return _escaped(json.dumps(value, ensure_ascii=False, indent=spaces, allow_nan=False))
 
 

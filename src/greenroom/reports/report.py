@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, overload
+from typing import Annotated, Any, Generic, Literal, TypeVar, cast, overload
 
 from pydantic import Field, WrapSerializer, WrapValidator, computed_field
 
@@ -12,9 +12,13 @@ from greenroom.analysis.evaluations import EvaluationFigures
 from greenroom.analysis.figures import Immutable
 from greenroom.analysis.slices import Slice
 from greenroom.analysis.tools import ToolFigures, tool_figures
-from greenroom.reports.sections import Report
-from greenroom.store import EvaluationRecord, ResultRecord
-from greenroom.store.records import EpisodeRecord, EpisodeSummary, RunRecord, Usage
+from greenroom.reports.sections import Failures, Report
+from greenroom.store import EvaluationRecord, ResultRecord, ResultSummary
+from greenroom.store.records import CellRecord, EpisodeRecord, EpisodeSummary, RunRecord, Usage
+
+RecordT = TypeVar("RecordT", bound=CellRecord)
+SummaryT = TypeVar("SummaryT")
+BesideT = TypeVar("BesideT")
 
 
 class PublishedRow(Immutable, frozen=True):
@@ -26,46 +30,55 @@ class PublishedRow(Immutable, frozen=True):
     differs: list[str]
 
 
-class StoredEpisodes(Sequence[EpisodeRecord]):
-    """The episodes of a run: read from the store, record by record, whenever they are needed."""
+class StoredRecords(Sequence[RecordT], Generic[RecordT, SummaryT, BesideT]):
+    """Episodes or results: read from the store, record by record, whenever they are needed."""
 
     def __init__(
         self,
-        read: Callable[[], Iterator[EpisodeRecord]],
-        counted: Sequence[EpisodeSummary] = (),
-        tools: Sequence[ToolFigures] = (),
+        read: Callable[[], Iterator[RecordT]],
+        counted: Sequence[SummaryT] = (),
+        beside: BesideT | None = None,
     ) -> None:
         self._read = read
         self.counted = counted
         """What is counted of each: small enough to be kept."""
-        self.tools = tools
+        self.beside = beside
+        """What was found while they were counted: how tools were used, or what failed."""
 
-    def __iter__(self) -> Iterator[EpisodeRecord]:
+    def __iter__(self) -> Iterator[RecordT]:
         return self._read()
 
     def __len__(self) -> int:
         return len(self.counted)
 
     @overload
-    def __getitem__(self, index: int) -> EpisodeRecord: ...
+    def __getitem__(self, index: int) -> RecordT: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[EpisodeRecord]: ...
-    def __getitem__(self, index: int | slice) -> EpisodeRecord | Sequence[EpisodeRecord]:
+    def __getitem__(self, index: slice) -> Sequence[RecordT]: ...
+    def __getitem__(self, index: int | slice) -> RecordT | Sequence[RecordT]:
         places = range(len(self))[index]
         wanted = {places} if isinstance(places, int) else set(places)
         found = {place: one for place, one in enumerate(self) if place in wanted}
         return found[places] if isinstance(places, int) else [found[place] for place in places]
 
 
+def stored(records: Sequence[RecordT]) -> StoredRecords[RecordT, Any, Any] | None:
+    """The records if they are in the store, None if they are in a list."""
+    found = isinstance(records, StoredRecords)
+    return cast("StoredRecords[RecordT, Any, Any]", records) if found else None
+
+
 def _as_given(value: Any, check: Callable[[Any], Any]) -> Any:
-    return value if isinstance(value, StoredEpisodes) else check(value)
+    return check(value) if stored(value) is None else value
 
 
-Episodes = Annotated[
-    Sequence[EpisodeRecord],
+Kept = Annotated[
+    Sequence[RecordT],
     WrapValidator(_as_given),
     WrapSerializer(lambda value, dump: dump(list(value))),
 ]
+"""Records in a list, or in the store."""
+StoredEpisodes = StoredRecords[EpisodeRecord, EpisodeSummary, Sequence[ToolFigures]]
 
 
 class RunData(Immutable, frozen=True):
@@ -75,7 +88,7 @@ class RunData(Immutable, frozen=True):
     metrics: figures.RunMetrics
     errors: figures.ErrorBreakdown
     published: list[PublishedRow]
-    episodes: Episodes
+    episodes: Kept[EpisodeRecord]
     identical_tasks: int = 0
     """Tasks whose trials are all the same, step by step."""
     crashes: dict[str, int] = Field(default_factory=dict[str, int])
@@ -98,14 +111,14 @@ class RunData(Immutable, frozen=True):
     @property
     def counted(self) -> Sequence[EpisodeRecord | EpisodeSummary]:
         """What is counted of each episode."""
-        kept = self.episodes
-        return kept.counted if isinstance(kept, StoredEpisodes) else kept
+        kept = stored(self.episodes)
+        return self.episodes if kept is None else kept.counted
 
     @property
     def tools(self) -> Sequence[ToolFigures]:
         """How each tool was used."""
-        kept = self.episodes
-        return kept.tools if isinstance(kept, StoredEpisodes) else tool_figures(kept)
+        kept = stored(self.episodes)
+        return tool_figures(self.episodes) if kept is None else kept.beside or ()
 
 
 class RunReport(Report, RunData, frozen=True):
@@ -123,9 +136,7 @@ class EvaluatedRow(ResultRecord):
     @property
     def shown_outcome(self) -> str:
         """What became of it, over all evaluators: the name of an outcome."""
-        if self.outcome != "answered":
-            return self.outcome
-        return {True: "passed", False: "not_passed", None: "answered"}[self.solved]
+        return shown_outcome(self)
 
     @classmethod
     def of(cls, record: ResultRecord, inputs: Mapping[str, Any]) -> EvaluatedRow:
@@ -133,6 +144,16 @@ class EvaluatedRow(ResultRecord):
         fields: dict[str, Any] = dict(record)
         counted = {"row": record.row + 1, "repeat": record.repeat + 1, "inputs": dict(inputs)}
         return cls.model_validate(fields | counted)
+
+
+def shown_outcome(result: ResultRecord | ResultSummary) -> str:
+    """What became of a result, over all evaluators: the name of an outcome."""
+    if result.outcome != "answered":
+        return result.outcome
+    return {True: "passed", False: "not_passed", None: "answered"}[result.solved]
+
+
+StoredResults = StoredRecords[EvaluatedRow, ResultSummary, Failures]
 
 
 class EvaluationFacts(EvaluationRecord):
@@ -156,7 +177,7 @@ class EvaluationData(Immutable, frozen=True):
 
     evaluation: EvaluationFacts
     figures: EvaluationFigures
-    results: list[EvaluatedRow]
+    results: Kept[EvaluatedRow]
     attempts_usage: list[dict[str, Usage]] = Field(default_factory=list[dict[str, Usage]])
     """What attempts without an answer used."""
     by: list[str] = Field(default_factory=list[str])

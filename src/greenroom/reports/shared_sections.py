@@ -23,6 +23,10 @@ PURSES = {"agent": "Agent", "user": "Simulated user", "judge": "Judge"}
 SPANS = {"turn": "Turn", "call": "Call of the workflow", "episode": "Episode"}
 
 
+MOST_FAILURES = 1_000
+"""So many failures are explained in a report; all are counted."""
+
+
 def report_fields(
     kind: type[DataT], data: DataT, builders: Iterable[Builder[DataT]]
 ) -> dict[str, Any]:

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
+from sys import intern
 from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
 from greenroom.store.columns import ColumnRecord
 from greenroom.store.outcomes import NO_RESULT, Outcome
-from greenroom.store.records import CellKey, CellRecord, JobRecord, Record, Usage
+from greenroom.store.records import (
+    CellKey,
+    CellRecord,
+    JobRecord,
+    Record,
+    Usage,
+    small_usage,
+)
 
 _FORMER_OUTCOMES = {"ok": "answered", "error": "infrastructure_error"}
 """What older databases and exports call them."""
@@ -106,6 +115,8 @@ class ScoreSummary:
     score: float | None
     passed: bool | None
     broken: bool = False
+    reason: str = ""
+    """Why it is not a pass, where its record was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +131,30 @@ class ResultSummary:
     usage: dict[str, Usage]
     error: str | None
     scores: dict[str, ScoreSummary]
+    question: str = ""
+    groups: Sequence[str] = ()
+    """The groups that it belongs to, where slices are wanted."""
+    model_seconds: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+
+    @classmethod
+    def of(
+        cls, result: ResultRecord, question: str = "", groups: Sequence[str] = ()
+    ) -> ResultSummary:
+        """What is counted of a result, with all that its record knows."""
+        copied = ("row", "repeat", "outcome", "seconds", "cost", "error")
+        return cls(
+            **{name: getattr(result, name) for name in copied},
+            scores={
+                alias: ScoreSummary(
+                    one.score, one.passed, one.broken, "" if one.passed else intern(one.reason)
+                )
+                for alias, one in result.scores.items()
+            },
+            usage=small_usage(result.usage),
+            question=question,
+            groups=groups,
+            model_seconds={k: array("d", v) for k, v in result.model_seconds.items()},
+        )
 
     @property
     def has_result(self) -> bool:

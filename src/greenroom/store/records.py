@@ -144,6 +144,14 @@ class Usage(Record):
         )
 
 
+_ALL_FIELDS = set(Usage.model_fields)
+
+
+def small_usage(usage: dict[str, Usage]) -> dict[str, Usage]:
+    """The same in half the memory: pydantic's sets of given fields are one set for all."""
+    return {purse: Usage.model_construct(_ALL_FIELDS, **dict(one)) for purse, one in usage.items()}
+
+
 def total_cost(usages: Iterable[Usage]) -> float | None:
     """What usages cost together; None if a price is not known, or nothing was bought."""
     return _sum_of_known((usage.calls, usage.cost) for usage in usages)
@@ -262,7 +270,7 @@ class EpisodeSummary:
         return cls(
             **{name: getattr(episode, name) for name in copied},
             cost=episode.cost,
-            usage=episode.usage,
+            usage=small_usage(episode.usage),
             # All episodes of a task share one text.
             instruction=intern(episode.task.instruction),
             turn_seconds=array("d", episode.turn_seconds),

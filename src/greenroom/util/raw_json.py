@@ -43,8 +43,8 @@ def raw_value(text: str | bytes) -> Any:
     return json.loads(text)
 
 
-def record_text(record: BaseModel | dict[str, Any]) -> str:
-    """A record as JSON; NaN and infinity become null."""
+def record_text(record: BaseModel | dict[str, Any] | list[Any]) -> str:
+    """A record, or a part of one, as JSON; NaN and infinity become null."""
     value = record.model_dump(mode="json") if isinstance(record, BaseModel) else record
     try:
         return orjson.dumps(value).decode()
