@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from greenroom.domains.domain import Domain
 from greenroom.domains.packs import DEFAULT_SPLIT
 from greenroom.model_server.server import ScriptedModels, ServerSettings, Stats
-from greenroom.util.hosts import check_host
+from greenroom.util.hosts import address_of, check_host
 from greenroom.workflows import serve
 
 
@@ -17,14 +17,14 @@ from greenroom.workflows import serve
 class RunningServer:
     """A running server's address and counters."""
 
-    address: str
-    """Its URL, as seen from this machine."""
+    host: str
+    port: int
     stats: Stats
 
     @property
-    def port(self) -> int:
-        """Where it listens."""
-        return int(self.address.rpartition(":")[2])
+    def address(self) -> str:
+        """Its URL, as seen from this machine."""
+        return address_of(self.host, self.port)
 
     @property
     def api_base(self) -> str:
@@ -40,7 +40,7 @@ async def scripted_server(
     models = _models(domain, split, settings or ServerSettings())
     host, port = models.settings.host, models.settings.port
     async with serve.served(models.app, host=host, port=port, seconds_to_end=1) as address:
-        yield RunningServer(address, models.stats)
+        yield _running(models, address)
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def running_server(
     models = _models(domain, split, settings or ServerSettings())
     host, port = models.settings.host, models.settings.port
     with serve.running_app(models.app, host=host, port=port, seconds_to_end=1) as address:
-        yield RunningServer(address, models.stats)
+        yield _running(models, address)
 
 
 def serve_until_stopped(
@@ -66,7 +66,7 @@ def serve_until_stopped(
         models.app,
         host=settings.host,
         port=settings.port,
-        announce=lambda address: announce(RunningServer(address, models.stats)),
+        announce=lambda address: announce(_running(models, address)),
     )
     return models.stats
 
@@ -74,3 +74,8 @@ def serve_until_stopped(
 def _models(domain: Domain, split: str, settings: ServerSettings) -> ScriptedModels:
     check_host(settings.host, settings.token)
     return ScriptedModels(domain, split, settings)
+
+
+def _running(models: ScriptedModels, address: str) -> RunningServer:
+    port = int(address.rpartition(":")[2])
+    return RunningServer(models.settings.host, port, models.stats)
