@@ -11,9 +11,10 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from greenroom.errors import DataError
-from greenroom.reports.plain import HALF_CHARACTER, plain
+from greenroom.reports.plain import HALF_CHARACTER
 from greenroom.reports.report import RunReport
 from greenroom.reports.sections import REPORT_VERSION, Report
+from greenroom.util.raw_json import plain
 
 ReportT = TypeVar("ReportT", bound=Report)
 

@@ -96,6 +96,8 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
 
     def create(self, job: JobT, *, stem: str | None = None) -> JobT:
         """Keep a new job. With a stem, its name is the first free one of stem-1, stem-2, ..."""
+        # The name that is kept is the one that it is found by.
+        job = job.model_copy(update={"name": storable(job.name)})
         while True:
             named = job if stem is None else job.model_copy(update={"name": self.free_name(stem)})
             if self._insert(named):

@@ -8,11 +8,9 @@ from typing import Any, cast
 
 import orjson
 
-from greenroom.util.raw_json import storable
+from greenroom.util.raw_json import DEEPEST, storable
 
-_DEEPEST = 200
-"""Levels of nesting. Many functions that read JSON recurse, and Python ends at about 1,000."""
-_TOO_DEEP = f"it is nested more than {_DEEPEST} levels deep"
+_TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
 
 
 def decoded(content: bytes) -> Any:
@@ -29,7 +27,7 @@ def decoded(content: bytes) -> Any:
             raise ValueError(_TOO_DEEP) from None
         _check_depth(value)
         return _cleaned(value)
-    if content.count(b"[") + content.count(b"{") > _DEEPEST:
+    if content.count(b"[") + content.count(b"{") > DEEPEST:
         _check_depth(value)
     return value
 
@@ -37,7 +35,7 @@ def decoded(content: bytes) -> Any:
 def _check_depth(value: Any) -> None:
     # Level by level: quicker than one node after the other, and without recursion.
     level: list[Any] = [[value]]
-    for _ in range(_DEEPEST + 1):
+    for _ in range(DEEPEST + 1):
         level = [
             item
             for node in level
