@@ -32,9 +32,7 @@ KINDS: Final[dict[str, tuple[str, str]]] = {
     "other": ("Other", "none of the above"),
 }
 
-_CONTROLS = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+"
-)
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
 def kind_words(kind: str) -> tuple[str, str]:

@@ -31,6 +31,7 @@ from greenroom.store.columns import ColumnRecord, ColumnTally
 from greenroom.store.database import insert_into, transaction
 from greenroom.store.evaluation_records import TestSetVersion
 from greenroom.store.schema import jobs, test_set_rows, test_set_versions, test_sets
+from greenroom.util.json_values import check_depth
 from greenroom.util.raw_json import raw_text, raw_value
 
 Row = Mapping[str, Any]
@@ -279,6 +280,7 @@ def _row_text(row: Row, position: int) -> str:
     if not row or any(not name for name in row):
         raise InputError(f"Row {position + 1}: a row needs a column, and every column a name.")
     try:
+        check_depth(row)
         return raw_text(row)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"Row {position + 1} cannot be stored as JSON: {error}.") from error

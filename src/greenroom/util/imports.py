@@ -48,7 +48,7 @@ def absolute_target(target: str) -> str:
         return target
     source, separator, name = target.rpartition(":")
     for file, rest in ((target, ""), (source, f"{separator}{name}")):
-        if file and Path(file).is_file():
+        if _exists(file):
             return f"{Path(file).resolve()}{rest}"
     return target
 
@@ -56,7 +56,14 @@ def absolute_target(target: str) -> str:
 def load_module(source: str) -> ModuleType:
     """The module of a Python file, or the one of that name."""
     path = Path(source)
-    return _from_file(path) if is_file(source) or path.is_file() else _imported(source)
+    return _from_file(path) if is_file(source) or _exists(source) else _imported(source)
+
+
+def _exists(file: str) -> bool:
+    try:
+        return bool(file) and Path(file).is_file()
+    except OSError:  # a name that is too long for a file
+        return False
 
 
 def place_of(given: Any, declared: Any = None) -> str | None:

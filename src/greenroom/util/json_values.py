@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from typing import Any, cast
 
 import orjson
@@ -25,14 +26,15 @@ def decoded(content: bytes) -> Any:
             value = json.loads(content)
         except RecursionError:
             raise ValueError(_TOO_DEEP) from None
-        _check_depth(value)
+        check_depth(value)
         return _cleaned(value)
     if content.count(b"[") + content.count(b"{") > DEEPEST:
-        _check_depth(value)
+        check_depth(value)
     return value
 
 
-def _check_depth(value: Any) -> None:
+def check_depth(value: Any) -> None:
+    """Raise a ValueError for JSON that is nested too deeply."""
     # Level by level: quicker than one node after the other, and without recursion.
     level: list[Any] = [[value]]
     for _ in range(DEEPEST + 1):
@@ -68,6 +70,19 @@ def encoded(value: Any) -> bytes:
     except TypeError:
         # The standard library also writes lone surrogates, huge integers and deep nesting.
         return json.dumps(value, separators=(",", ":")).encode()
+
+
+def count_of(value: Any) -> int | None:
+    """A number of tokens that somebody reports, within 64 bits; None if it is no such number."""
+    amount = amount_of(value)
+    return None if amount is None else min(int(value), 2**63 - 1)
+
+
+def amount_of(value: Any) -> float | None:
+    """A number that somebody reports, from 0 on; None if it is no such number."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value < math.inf:
+        return None
+    return min(value, sys.float_info.max)
 
 
 def as_dict(value: Any) -> dict[str, Any]:
