@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -101,7 +102,7 @@ def _from_file(path: Path) -> ModuleType:
     known = _LOADED.get(whole)
     if known is not None and known[0] == changed:
         return known[1]
-    digest = hashlib.sha256(str(whole).encode()).hexdigest()[:8]
+    digest = hashlib.sha256(os.fsencode(whole)).hexdigest()[:8]
     name = f"greenroom_file_{''.join(c if c.isalnum() else '_' for c in path.stem)}_{digest}"
     spec = importlib.util.spec_from_file_location(name, whole)
     if spec is None or spec.loader is None:
