@@ -17,6 +17,7 @@ from greenroom.reports.forms import FORMS, render
 from greenroom.reports.report import ComparisonReport, RunReport
 from greenroom.reports.sections import Report
 from greenroom.util import terminal
+from tests.cli.running import Result
 from tests.strange.values import MARK
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -188,3 +189,15 @@ def check_every_form(report: Report) -> dict[str, str]:
     if "tau-bench" in found:
         strict_json(found["tau-bench"])
     return found
+
+
+def check_done(done: Result, command: tuple[object, ...] = ()) -> Result:
+    """A command ended in words, and nothing that it printed controls a terminal."""
+    assert "This is a bug" not in done.err, (command, done.err)
+    assert "Traceback" not in done.err, (command, done.err)
+    if "--json" in command and done.status != 2:
+        strict_json(done.out)
+    if "--format" not in command:
+        check_piped(done.out)
+    check_piped(done.err)
+    return done

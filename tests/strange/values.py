@@ -9,7 +9,21 @@ from __future__ import annotations
 import math
 from typing import Any, cast
 
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
+
+
+def examples(number: int) -> settings:
+    """So many examples, one after the other in the same store.
+
+    A failing one is not made smaller: each takes a run, and all are short.
+    """
+    return settings(
+        max_examples=number,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+
 
 MARK = "plum"
 """A word that Greenroom never writes by itself."""

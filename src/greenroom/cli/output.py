@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal
@@ -12,10 +11,7 @@ import typer
 
 from greenroom.errors import InputError
 from greenroom.util.raw_json import plain
-from greenroom.util.terminal import console, echo, printable
-
-# Python escapes the controls before the space itself.
-_CONTROLS = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+from greenroom.util.terminal import console, echo, printable, printable_json
 
 
 def print_table(
@@ -50,8 +46,7 @@ def confirm(question: str) -> None:
 def print_json(value: Any) -> None:
     """Print a result as JSON; what has no value, such as an average of nothing, is null."""
     text = json.dumps(plain(value), indent=2, ensure_ascii=False)
-    # What a terminal would take for a command is escaped, which leaves the value as it is.
-    sys.stdout.write(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+    sys.stdout.write(printable_json(text) + "\n")
 
 
 __all__ = ["confirm", "console", "echo", "print_json", "print_table", "printable"]

@@ -11,10 +11,10 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from greenroom.errors import DataError
-from greenroom.reports.plain import HALF_CHARACTER
 from greenroom.reports.report import RunReport
 from greenroom.reports.sections import REPORT_VERSION, Report
 from greenroom.util.raw_json import plain
+from greenroom.util.terminal import printable_json
 
 ReportT = TypeVar("ReportT", bound=Report)
 
@@ -29,7 +29,7 @@ def json_pieces(report: Report) -> Iterator[str]:
     name = "episodes" if isinstance(report, RunReport) else "results"
     records: Iterable[BaseModel] | None = getattr(report, name, None)
     value = plain(report.model_dump(mode="json", exclude=None if records is None else {name}))
-    text = _escaped(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+    text = printable_json(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
     if records is None:
         yield f"{text}\n"
         return
@@ -44,15 +44,10 @@ def json_pieces(report: Report) -> Iterator[str]:
 def record_json(record: BaseModel, spaces: int | None = None) -> str:
     """A record as JSON that any file can hold."""
     try:
-        return record.model_dump_json(indent=spaces)
+        return printable_json(record.model_dump_json(indent=spaces))
     except ValueError:  # half a surrogate pair
         value = plain(record.model_dump(mode="json"))
-        return _escaped(json.dumps(value, ensure_ascii=False, indent=spaces, allow_nan=False))
-
-
-def _escaped(text: str) -> str:
-    # Half a surrogate pair is no character and cannot be written to a file; its escape can.
-    return HALF_CHARACTER.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+        return printable_json(json.dumps(value, ensure_ascii=False, indent=spaces, allow_nan=False))
 
 
 @overload

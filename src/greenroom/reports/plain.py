@@ -1,11 +1,10 @@
-"""Values without what no file can hold, and without what may be a secret."""
+"""Configurations without what may be a secret."""
 
 from __future__ import annotations
 
 import re
 from typing import Any, cast
 
-HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 _SECRET = re.compile(r"api_?key|secret|password|authorization|(^|_)token$", re.IGNORECASE)
 
 
