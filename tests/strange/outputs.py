@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from importlib import import_module
 from typing import Any
 from xml.etree import ElementTree
 
@@ -159,9 +160,9 @@ def check_csv(text: str) -> list[dict[str, str]]:
 
 def check_parquet(content: bytes) -> int:
     """A file that can be read; its number of rows."""
-    from pyarrow import BufferReader, parquet
-
-    return int(parquet.read_table(BufferReader(content)).num_rows)
+    arrow: Any = import_module("pyarrow")
+    parquet: Any = import_module("pyarrow.parquet")
+    return int(parquet.read_table(arrow.BufferReader(content)).num_rows)
 
 
 def check_every_form(report: Report) -> dict[str, str]:

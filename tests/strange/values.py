@@ -21,7 +21,7 @@ def examples(number: int) -> settings:
     return settings(
         max_examples=number,
         phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     )
 
 
@@ -110,7 +110,7 @@ def normal(text: str) -> str:
 
 
 def kept(value: Any) -> Any:
-    """What a record keeps of a value: null for numbers that JSON has no word for."""
+    """What a record keeps: null for numbers that JSON has no word for, keys without halves."""
     if isinstance(value, str):
         return normal(value)
     if isinstance(value, float):
@@ -118,5 +118,16 @@ def kept(value: Any) -> Any:
     if isinstance(value, list):
         return [kept(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
-        return {normal(key): kept(item) for key, item in cast("dict[str, Any]", value).items()}
+        return {
+            written(normal(key)): kept(item) for key, item in cast("dict[str, Any]", value).items()
+        }
+    return value
+
+
+def written(value: Any) -> Any:
+    """A text, or all texts of a row, as a file has them: without halves of pairs."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {written(key): written(item) for key, item in cast("dict[str, Any]", value).items()}
     return value

@@ -56,7 +56,7 @@ def _plain(value: Any, levels: int) -> Any:
     kind = cast("type[Any]", type(value))
     if kind in _PLAIN_TYPES:
         return value
-    if levels < 0:
+    if levels <= 0 and not isinstance(value, (float, str, int)):
         raise NotJson(f"it contains itself, or is nested more than {DEEPEST} levels deep.")
     if kind is dict or isinstance(value, Mapping):
         fields = cast("Mapping[Any, Any]", value)
