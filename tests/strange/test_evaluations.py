@@ -80,7 +80,7 @@ def assess(strange: Strange, store: Store, rows_of: str = "", **options: Any) ->
         name,
         ["exact_match", "similarity", "json_diff", judge],
         store=store,
-        name=f"n{strange.name}{number}",
+        name=f"n{strange.name[:150]}{number}",
         show_progress=False,
         max_retries=0,
         **options,

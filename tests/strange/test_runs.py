@@ -139,7 +139,7 @@ def play(  # noqa: C901
         agent=Agent,
         user=User,
         store=store,
-        name=f"n{strange.name}{next(NUMBER)}",
+        name=f"n{strange.name[:150]}{next(NUMBER)}",
         show_progress=False,
         max_retries=0,
         **options,

@@ -55,7 +55,7 @@ messages = (
     texts.map(lambda text: {"content": text})
     | st.builds(called, texts, texts)
     | st.builds(called, st.just("light"), values)
-    | st.builds(called, st.just("light"), st.builds(lambda v: json.dumps({"lamp": v}), values))
+    | st.builds(called, st.just("light"), values.map(json.dumps))
 )
 bodies = (
     st.builds(answer, messages, numbers | texts)
@@ -68,7 +68,7 @@ bodies = (
 def check_provider(body: bytes, model: str) -> None:
     """Whatever a provider answers, the episode ends, is kept and told."""
     with closing(open_store()) as store, answering(b"", body) as address:
-        options = {"max_retries": 0, "model_retries": 0, "max_num_steps": 4}
+        options: dict[str, Any] = {"max_retries": 0, "model_retries": 0, "max_num_steps": 4}
         try:
             result = greenroom.run(
                 LAMPS,
