@@ -127,16 +127,22 @@ class _EpisodeUser:
 
     async def open(self, instruction: str) -> str:
         with outside_fault("The simulated user"):
-            said = await self.user.open(instruction)
+            said = _said(await self.user.open(instruction))
         self._turn_began = time.perf_counter()
         return said
 
     async def reply(self, content: str) -> str:
         self.turn_seconds.append(round(time.perf_counter() - self._turn_began, 4))
         with outside_fault("The simulated user"):
-            said = await self.user.reply(content)
+            said = _said(await self.user.reply(content))
         self._turn_began = time.perf_counter()
         return said
+
+
+def _said(answer: Any) -> str:
+    if not isinstance(answer, str):
+        raise TypeError(f"it answered with {type(answer).__name__} instead of a text")
+    return answer
 
 
 def _error_text(problem: Exception | None) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, cast
 
 from greenroom.benchmark.episode import Episode
 from greenroom.domains.diff import ABSENT, FieldDifference
@@ -20,6 +21,7 @@ from greenroom.store import (
     TaskRecord,
 )
 from greenroom.users import flags_of_steps
+from greenroom.util.raw_json import DEEPEST, plain, raw_text
 
 
 def episode_record(
@@ -40,12 +42,15 @@ def episode_record(
         seed=episode.seed,
         started_at=episode.started_at,
         seconds=episode.seconds,
-        messages=episode.messages,
+        messages=_messages(episode.messages),
         usage=episode.usage,
         model_seconds=episode.model_seconds,
         turn_seconds=episode.turn_seconds,
-        facts=episode.facts,
-        tallies=episode.tallies,
+        facts={name: _text(fact) for name, fact in _entries(episode.facts).items()},
+        tallies={
+            name: {what: _number(count) for what, count in _entries(counts).items()}
+            for name, counts in _entries(episode.tallies).items()
+        },
         flags=flags_of_steps(episode.opening, episode.steps),
     )
 
@@ -64,7 +69,31 @@ def _task_record(tools: Toolset, task: Task) -> TaskRecord:
 def _action_record(tools: Toolset, action: Action) -> ActionRecord:
     tool = tools.get(action.name)
     writes = tool is not None and tool.writes
-    return ActionRecord(name=action.name, kwargs=dict(action.kwargs), writes=writes)
+    return ActionRecord(name=_text(action.name), kwargs=_entries(action.kwargs), writes=writes)
+
+
+# Agents are anybody's code: what they leave behind may be anything, and a record holds JSON.
+
+
+def _entries(value: Any) -> dict[str, Any]:
+    return plain(value, DEEPEST) if isinstance(value, Mapping) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else raw_text(plain(value, DEEPEST))
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _messages(value: Any) -> list[dict[str, Any]] | None:
+    if not isinstance(value, list):
+        return None
+    return [_entries(message) for message in cast("list[Any]", value)]
 
 
 def _step_records(tools: Toolset, steps: Iterable[Step]) -> Iterator[StepRecord]:
@@ -73,7 +102,7 @@ def _step_records(tools: Toolset, steps: Iterable[Step]) -> Iterator[StepRecord]
         yield StepRecord(
             action=_action_record(tools, step.action),
             observation=step.observation,
-            source=step.source,
+            source=_text(step.source),
             turn=turn,
             invalid=step.invalid,
         )
@@ -98,7 +127,7 @@ def _difference_record(difference: FieldDifference) -> DifferenceRecord:
         table=difference.table,
         record=difference.record,
         path=difference.path,
-        expected=None if expected is ABSENT else expected,
-        actual=None if actual is ABSENT else actual,
+        expected=None if expected is ABSENT else plain(expected, DEEPEST),
+        actual=None if actual is ABSENT else plain(actual, DEEPEST),
         absent="expected" if expected is ABSENT else "actual" if actual is ABSENT else None,
     )

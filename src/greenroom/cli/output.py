@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import typer
 
 from greenroom.errors import InputError
-from greenroom.util.terminal import console, echo, printable
-
-# Python escapes the controls before the space itself.
-_CONTROLS = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+from greenroom.util.raw_json import plain
+from greenroom.util.terminal import console, echo, printable, printable_json
 
 
 def print_table(
@@ -49,19 +45,8 @@ def confirm(question: str) -> None:
 
 def print_json(value: Any) -> None:
     """Print a result as JSON; what has no value, such as an average of nothing, is null."""
-    text = json.dumps(_plain(value), indent=2, ensure_ascii=False)
-    # What a terminal would take for a command is escaped, which leaves the value as it is.
-    sys.stdout.write(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in cast("dict[Any, Any]", value).items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in cast("list[Any]", value)]
-    return value
+    text = json.dumps(plain(value), indent=2, ensure_ascii=False)
+    sys.stdout.write(printable_json(text) + "\n")
 
 
 __all__ = ["confirm", "console", "echo", "print_json", "print_table", "printable"]

@@ -20,6 +20,7 @@ from greenroom.evaluation.simulated import Talk
 from greenroom.models import BudgetExhausted, Completion, Ledger
 from greenroom.store import CellKey, ResultRecord, ScoreRecord, outcome_of, total_cost
 from greenroom.trials import Attempted, cell_seed
+from greenroom.util.raw_json import DEEPEST, plain
 from greenroom.workflows.call.chat_session import new_session
 from greenroom.workflows.calls import Answer, Call, CallError, WorkflowUnavailable
 from greenroom.workflows.declare.outputs import NotJson, json_value
@@ -220,4 +221,4 @@ def _keepable(value: Any) -> Any:
     try:
         return json_value(value)
     except NotJson:
-        return repr(value)
+        return plain(value, DEEPEST)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from greenroom.models.faults import Fault, Tokens, excerpt, provider_error, status_fault
 from greenroom.models.types import ChatMessage, Completion, ContentFiltered
-from greenroom.util.json_values import as_dict, as_list, decoded
+from greenroom.util.json_values import as_dict, as_list, count_of, decoded, encoded
 
 if TYPE_CHECKING:
     from greenroom.models.endpoints import Endpoint
@@ -91,7 +89,7 @@ def _tool_call(index: int, call: dict[str, Any]) -> dict[str, Any]:
     arguments: Any = fields.get("arguments")
     if not isinstance(arguments, str):
         # Some servers give the arguments as an object where the protocol wants its text.
-        arguments = orjson.dumps({} if arguments is None else arguments).decode()
+        arguments = encoded({} if arguments is None else arguments).decode()
     return {
         "id": str(call.get("id") or f"call_{index}"),
         "type": "function",
@@ -108,4 +106,4 @@ def _tokens(usage: dict[str, Any]) -> Tokens:
 
 
 def _count(value: Any) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+    return count_of(value) or 0

@@ -70,7 +70,7 @@ def transport_name(settings: ModelSettings, wanted: str = "auto") -> Literal["di
         raise UnknownName("transport", wanted, get_args(TransportName))
     if wanted == "litellm":
         return "litellm"
-    speaks_openai = settings.api_base is not None or provider_of(settings) == OPENAI
+    speaks_openai = bool(settings.api_base) or provider_of(settings) == OPENAI
     return "direct" if speaks_openai or wanted == "direct" else "litellm"
 
 

@@ -30,6 +30,7 @@ from greenroom.reports.report import (
 )
 from greenroom.store import EpisodeRecord, EvaluationRecord, RunRecord, Store, TestSetVersion
 from greenroom.store.records import EpisodeSummary, total_cost
+from greenroom.util.raw_json import plain
 
 
 class Wanted(TypedDict, total=False):
@@ -155,7 +156,8 @@ def evaluated_rows(store: Store, evaluation: EvaluationRecord) -> Iterator[Evalu
     position, row = -1, dict[str, Any]()
     for result in store.evaluations.results(evaluation.id):
         while position < result.row:
-            position, row = next(rows)
+            position, found = next(rows)
+            row = plain(found)  # no form of a report takes half of a surrogate pair as a key
         yield EvaluatedRow.of(result, row)
 
 

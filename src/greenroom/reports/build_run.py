@@ -11,7 +11,6 @@ from greenroom.analysis.tally import EpisodeLike, usage_by_purse
 from greenroom.reports import run_words as words
 from greenroom.reports import sections
 from greenroom.reports import shared_sections as shared
-from greenroom.reports.plain import plain
 from greenroom.reports.report import RunData, RunReport
 from greenroom.reports.run_figures import (
     LEADERBOARD_KS,
@@ -23,7 +22,7 @@ from greenroom.reports.run_figures import (
 )
 from greenroom.reports.sections import AnySection, columns
 from greenroom.reports.texts import KINDS, date_text, kind_words, known, money, wish
-from greenroom.util.raw_json import raw_text
+from greenroom.util.raw_json import plain, raw_text
 
 
 def run_report(data: RunData) -> RunReport:

@@ -19,10 +19,9 @@ from pydantic import BaseModel
 
 from greenroom.errors import InputError
 from greenroom.reports.json_report import json_pieces, record_json
-from greenroom.reports.plain import plain
 from greenroom.reports.report import ComparisonReport, EvaluationReport, RunReport
 from greenroom.reports.sections import Report
-from greenroom.util.raw_json import raw_text, record_text, storable
+from greenroom.util.raw_json import plain, raw_text, record_text, storable
 
 _BATCH = 1_000
 """So many records make a row group of a Parquet file."""

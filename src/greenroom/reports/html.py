@@ -17,12 +17,12 @@ from greenroom.reports import tabular, texts
 from greenroom.reports.html_charts import plot
 from greenroom.reports.html_data import conversations
 from greenroom.reports.html_limits import readable
-from greenroom.reports.plain import plain
 from greenroom.reports.report import EvaluationData, RunData
 from greenroom.reports.sections import AnySection, Chart, Evidence, Grid, Report, Table
 from greenroom.reports.templates import Names, template
 from greenroom.reports.texts import plural
 from greenroom.store.outcomes import OUTCOMES, outcome_info
+from greenroom.util.raw_json import plain
 
 if TYPE_CHECKING:
     from markupsafe import Markup

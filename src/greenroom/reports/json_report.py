@@ -11,9 +11,10 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from greenroom.errors import DataError
-from greenroom.reports.plain import HALF_CHARACTER, plain
 from greenroom.reports.report import RunReport
 from greenroom.reports.sections import REPORT_VERSION, AnySection, Grid, Report
+from greenroom.util.raw_json import plain
+from greenroom.util.terminal import printable_json
 
 ReportT = TypeVar("ReportT", bound=Report)
 
@@ -60,15 +61,10 @@ def record_json(
 ) -> str:
     """A record as JSON that any file can hold."""
     try:
-        return record.model_dump_json(indent=spaces, exclude=exclude)
+        return printable_json(record.model_dump_json(indent=spaces, exclude=exclude))
     except ValueError:  # half a surrogate pair
         value = plain(record.model_dump(mode="json", exclude=exclude))
-        return _escaped(json.dumps(value, ensure_ascii=False, indent=spaces, allow_nan=False))
-
-
-def _escaped(text: str) -> str:
-    # Half a surrogate pair is no character and cannot be written to a file; its escape can.
-    return HALF_CHARACTER.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+        return printable_json(json.dumps(value, ensure_ascii=False, indent=spaces, allow_nan=False))
 
 
 @overload

@@ -9,11 +9,12 @@ from typing import Any, Literal, TypeVar
 from greenroom.analysis.figures import Estimate, Immutable, Latency
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.reports import sections
-from greenroom.reports.plain import plain, without_secrets
+from greenroom.reports.plain import without_secrets
 from greenroom.reports.sections import AnySection, Cell, Column, Figure, Format, Point, Row, columns
 from greenroom.reports.texts import known, money, plural
 from greenroom.store.outcomes import OUTCOMES, outcome_info
 from greenroom.store.records import JobRecord, Usage, total_cost
+from greenroom.util.raw_json import plain
 
 DataT = TypeVar("DataT", bound=Immutable)
 Builder = Callable[[DataT], Iterable[AnySection]]

@@ -42,7 +42,7 @@ _WISH = re.compile(
 )
 _WANTS = re.compile(r"\byou (want|need|wish|would like)\b", re.I)
 
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
 def kind_words(kind: str) -> tuple[str, str]:

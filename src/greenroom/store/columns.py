@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 
 from greenroom.messages import is_message
 from greenroom.store.records import Record
+from greenroom.util.json_values import check_depth
 from greenroom.util.raw_json import raw_value
 
 ColumnKind = Literal["chat", "message", "text", "number", "boolean", "json", "mixed", "empty"]
@@ -37,9 +38,11 @@ def decoded(value: Any) -> Any:
     if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return value
     try:
-        return raw_value(value)
+        found = raw_value(value)
+        check_depth(found)
     except (ValueError, RecursionError):
         return value
+    return found
 
 
 def chat_of(value: Any) -> list[dict[str, Any]] | None:

@@ -40,6 +40,8 @@ _BAD_VALUES = (DataError, IntegrityError)
 _MOST_ATTEMPTS = 2**31 - 1
 _LONGEST_REASON = 300
 _ATTEMPT_KEY = ("job_id", "item", "trial", "started_at")
+_LONGEST_NAME = 200
+_LONGEST_STEM = _LONGEST_NAME - 10  # a number follows
 _TO_ATTEMPTS = ("job_id", "item", "trial", "started_at", "seconds", "error", "usage")
 
 
@@ -109,6 +111,11 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
 
     def create(self, job: JobT, *, stem: str | None = None) -> JobT:
         """Keep a new job. With a stem, its name is the first free one of stem-1, stem-2, ..."""
+        # The name that is kept is the one that it is found by.
+        job = job.model_copy(update={"name": storable(job.name)})
+        if stem is None and not 0 < len(job.name) <= _LONGEST_NAME:
+            raise InputError(f"A name has 1 to {_LONGEST_NAME} characters: choose another --name.")
+        stem = None if stem is None else storable(stem)[:_LONGEST_STEM]
         while True:
             named = job if stem is None else job.model_copy(update={"name": self.free_name(stem)})
             if self._insert(named):

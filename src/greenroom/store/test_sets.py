@@ -31,7 +31,8 @@ from greenroom.store.columns import ColumnRecord, ColumnTally
 from greenroom.store.database import insert_into, transaction
 from greenroom.store.evaluation_records import TestSetVersion
 from greenroom.store.schema import jobs, test_set_rows, test_set_versions, test_sets
-from greenroom.util.raw_json import raw_text, raw_value
+from greenroom.util.json_values import check_depth
+from greenroom.util.raw_json import raw_text, raw_value, storable
 
 Row = Mapping[str, Any]
 """A row of a test set: values by column."""
@@ -73,12 +74,13 @@ class TestSets:
 
     def versions(self, name_or_id: str) -> list[TestSetVersion]:
         """All versions of a test set, the newest first."""
+        wanted = storable(name_or_id)
         with transaction(self._engine) as connection:
             found = [
                 _version_record(row)
                 for row in connection.execute(
                     _version_rows()
-                    .where((test_sets.c.name == name_or_id) | (test_sets.c.id == name_or_id))
+                    .where((test_sets.c.name == wanted) | (test_sets.c.id == wanted))
                     .order_by(test_set_versions.c.version.desc())
                 )
             ]
@@ -232,7 +234,7 @@ class _VersionWriter:
             "test_set_id": self._key,
             "version": self._before + 1,
             "created_at": _now(),
-            "note": note,
+            "note": storable(note),
             "columns": raw_text([column.model_dump() for column in self._tally.records()]),
             "row_count": self._count,
             "content_hash": self._hash,
@@ -279,6 +281,7 @@ def _row_text(row: Row, position: int) -> str:
     if not row or any(not name for name in row):
         raise InputError(f"Row {position + 1}: a row needs a column, and every column a name.")
     try:
+        check_depth(row)
         return raw_text(row)
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"Row {position + 1} cannot be stored as JSON: {error}.") from error

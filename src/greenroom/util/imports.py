@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
+import os
 import sys
 import traceback
 from collections.abc import Callable
@@ -48,7 +49,7 @@ def absolute_target(target: str) -> str:
         return target
     source, separator, name = target.rpartition(":")
     for file, rest in ((target, ""), (source, f"{separator}{name}")):
-        if file and Path(file).is_file():
+        if _exists(file):
             return f"{Path(file).resolve()}{rest}"
     return target
 
@@ -56,7 +57,14 @@ def absolute_target(target: str) -> str:
 def load_module(source: str) -> ModuleType:
     """The module of a Python file, or the one of that name."""
     path = Path(source)
-    return _from_file(path) if is_file(source) or path.is_file() else _imported(source)
+    return _from_file(path) if is_file(source) or _exists(source) else _imported(source)
+
+
+def _exists(file: str) -> bool:
+    try:
+        return bool(file) and Path(file).is_file()
+    except OSError:  # a name that is too long for a file
+        return False
 
 
 def place_of(given: Any, declared: Any = None) -> str | None:
@@ -94,7 +102,7 @@ def _from_file(path: Path) -> ModuleType:
     known = _LOADED.get(whole)
     if known is not None and known[0] == changed:
         return known[1]
-    digest = hashlib.sha256(str(whole).encode()).hexdigest()[:8]
+    digest = hashlib.sha256(os.fsencode(whole)).hexdigest()[:8]
     name = f"greenroom_file_{''.join(c if c.isalnum() else '_' for c in path.stem)}_{digest}"
     spec = importlib.util.spec_from_file_location(name, whole)
     if spec is None or spec.loader is None:

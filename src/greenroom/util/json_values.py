@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from typing import Any, cast
 
 import orjson
 
-from greenroom.util.raw_json import storable
+from greenroom.util.raw_json import DEEPEST, storable
 
-_DEEPEST = 200
-"""Levels of nesting. Many functions that read JSON recurse, and Python ends at about 1,000."""
-_TOO_DEEP = f"it is nested more than {_DEEPEST} levels deep"
+_TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
 
 
 def decoded(content: bytes) -> Any:
@@ -27,17 +26,18 @@ def decoded(content: bytes) -> Any:
             value = json.loads(content)
         except RecursionError:
             raise ValueError(_TOO_DEEP) from None
-        _check_depth(value)
+        check_depth(value)
         return _cleaned(value)
-    if content.count(b"[") + content.count(b"{") > _DEEPEST:
-        _check_depth(value)
+    if content.count(b"[") + content.count(b"{") > DEEPEST:
+        check_depth(value)
     return value
 
 
-def _check_depth(value: Any) -> None:
+def check_depth(value: Any) -> None:
+    """Raise a ValueError for JSON that is nested too deeply."""
     # Level by level: quicker than one node after the other, and without recursion.
     level: list[Any] = [[value]]
-    for _ in range(_DEEPEST + 1):
+    for _ in range(DEEPEST + 1):
         level = [
             item
             for node in level
@@ -70,6 +70,19 @@ def encoded(value: Any) -> bytes:
     except TypeError:
         # The standard library also writes lone surrogates, huge integers and deep nesting.
         return json.dumps(value, separators=(",", ":")).encode()
+
+
+def count_of(value: Any) -> int | None:
+    """A number of tokens that somebody reports, within 64 bits; None if it is no such number."""
+    amount = amount_of(value)
+    return None if amount is None else min(int(value), 2**63 - 1)
+
+
+def amount_of(value: Any) -> float | None:
+    """A number that somebody reports, from 0 on; None if it is no such number."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value < math.inf:
+        return None
+    return min(value, sys.float_info.max)
 
 
 def as_dict(value: Any) -> dict[str, Any]:

@@ -9,10 +9,15 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import orjson
 from pydantic import BaseModel
+
+DEEPEST = 200
+"""Levels of nesting. Many functions that read JSON recurse, and Python ends at about 1,000."""
+_MOST_BITS = 14_000  # Python neither writes nor reads numbers of more than 4,300 digits
 
 _LONG_NUMBER = re.compile(r"\d{16}")
 _LONG_NUMBER_BYTES = re.compile(rb"\d{16}")
@@ -49,7 +54,7 @@ def record_text(record: BaseModel | dict[str, Any] | list[Any]) -> str:
     try:
         return orjson.dumps(value).decode()
     except TypeError:
-        return raw_text(_finite(value))
+        return raw_text(plain(value))
 
 
 def storable(text: str) -> str:
@@ -57,11 +62,38 @@ def storable(text: str) -> str:
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
 
 
-def _finite(value: Any) -> Any:
+def plain(value: Any, levels: int = DEEPEST + 40) -> Any:
+    """Any value as JSON: null for numbers without a word in JSON, texts for all else.
+
+    What lies deeper than so many levels, as in a list that holds itself, is left out. By default
+    there is room for a record around a value.
+    """
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, int):
+        return int(value) if value.bit_length() < _MOST_BITS else None
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in cast("dict[Any, Any]", value).items()}
-    if isinstance(value, list):
-        return [_finite(item) for item in cast("list[Any]", value)]
-    return value
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if not isinstance(value, (dict, list, tuple, set, frozenset, Mapping)):
+        return _shown(value)
+    if levels == 0:
+        return "(nested too deeply)"
+    if isinstance(value, (dict, Mapping)):
+        items = cast("Mapping[Any, Any]", value).items()
+        return {_key(key): plain(item, levels - 1) for key, item in items}
+    return [plain(item, levels - 1) for item in cast("Iterable[Any]", value)]
+
+
+def _key(key: Any) -> str:
+    # No serializer takes half of a surrogate pair as a key.
+    text = key if isinstance(key, str) else _shown(key)
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _shown(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:
+        return f"<{type(value).__name__}>"

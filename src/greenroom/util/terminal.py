@@ -17,9 +17,20 @@ if TYPE_CHECKING:
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+# JSON escapes the controls before the space by itself.
+_UNSAFE_IN_JSON = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
 def printable(text: str) -> str:
     """The text without characters that could control a terminal."""
     return text if text.isprintable() else _UNSAFE.sub("", text)
+
+
+def printable_json(text: str) -> str:
+    """JSON text with those characters escaped, which leaves its value as it is."""
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return _UNSAFE_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class _Stderr:

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from greenroom.util.json_values import as_dict
+from greenroom.util.json_values import amount_of, as_dict, count_of
 from greenroom.workflows.calls import Answer
 
 _PROMPT = ("prompt_tokens", "input_tokens", "input", "prompt")
@@ -23,7 +23,8 @@ class ReportedUsage:
 
     def add(self, step: ReportedUsage) -> None:
         """Add what a step of the call used."""
-        for name, used in step.to_json().items():
+        for name, reported in step.to_json().items():
+            used = amount_of(reported) if name == "cost" else count_of(reported)
             if used is not None:
                 setattr(self, name, (getattr(self, name) or 0) + used)
 
@@ -52,10 +53,9 @@ def report_usage(
 
 def read_usage(fields: dict[str, Any]) -> ReportedUsage:
     """The usage in a JSON object; the names of OpenAI, Anthropic and Agenta are known."""
-    prompt, completion = _number(fields, *_PROMPT), _number(fields, *_COMPLETION)
     return ReportedUsage(
-        None if prompt is None else int(prompt),
-        None if completion is None else int(completion),
+        count_of(_number(fields, *_PROMPT)),
+        count_of(_number(fields, *_COMPLETION)),
         _number(fields, "cost"),
     )
 
@@ -85,8 +85,7 @@ def agenta_usage(answer: Answer) -> dict[str, Any] | None:
 
 def _number(fields: dict[str, Any], *names: str) -> float | None:
     for name in names:
-        value = fields.get(name)
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+        if (value := amount_of(fields.get(name))) is not None:
             return value
     return None
 

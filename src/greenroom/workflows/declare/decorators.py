@@ -12,6 +12,7 @@ from typing import Any, TypedDict, Unpack, cast, overload
 
 from greenroom.errors import InputError
 from greenroom.messages import Message
+from greenroom.util.raw_json import storable
 from greenroom.workflows.calls import IS_CHAT, MESSAGES, Schemas
 from greenroom.workflows.declare.arguments import HandlerArguments, read_arguments
 from greenroom.workflows.declare.configuration import Parameters, read_parameters
@@ -99,6 +100,7 @@ def _declared(options: Options, names: Mapping[str, Any], handler: Handler) -> W
     if not callable(handler):
         raise InputError(f"A workflow is made of a function, not of {handler!r}.")
     name = options.get("name") or getattr(handler, "__name__", type(handler).__name__)
+    name = storable(name)
     try:
         return _made(options, names, handler, name)
     except InputError as error:
@@ -128,7 +130,7 @@ def _made(options: Options, names: Mapping[str, Any], handler: Handler, name: st
             parameters=schemas.parameters or configuration.schema(),
             outputs=schemas.outputs or outputs_schema(returned, is_chat=is_chat, streams=streams),
         ),
-        description=options.get("description") or _first_paragraph(handler),
+        description=storable(options.get("description") or _first_paragraph(handler)),
     )
     if not found.slug:
         raise InputError("a name needs letters or digits, since it becomes part of an address.")

@@ -11,6 +11,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from greenroom.errors import GreenroomError
 from greenroom.messages import Message, messages_of
+from greenroom.util.raw_json import DEEPEST
 from greenroom.workflows.calls import SERVER_ERROR, CallError
 
 MESSAGE_LINE = 'return {"role": "assistant", "content": ...}'
@@ -28,10 +29,7 @@ def json_value(value: Any) -> Any:
 
     Plain JSON comes back unchanged.
     """
-    try:
-        return _plain(value)
-    except RecursionError as error:
-        raise NotJson("it contains itself, or is nested too deeply.") from error
+    return _plain(value, DEEPEST)
 
 
 def check_messages_returned(name: str, output: Any) -> list[dict[str, Any]]:
@@ -54,25 +52,28 @@ def message_fields(message: Message) -> dict[str, Any]:
     )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, levels: int) -> Any:
     kind = cast("type[Any]", type(value))
     if kind in _PLAIN_TYPES:
         return value
+    if levels <= 0 and not isinstance(value, (float, str, int)):
+        raise NotJson(f"it contains itself, or is nested more than {DEEPEST} levels deep.")
     if kind is dict or isinstance(value, Mapping):
         fields = cast("Mapping[Any, Any]", value)
         # No serializer takes half of a surrogate pair as a key.
         return {
-            k if type(k) is str and k.isascii() else _key(k): _plain(v) for k, v in fields.items()
+            k if type(k) is str and k.isascii() else _key(k): _plain(v, levels - 1)
+            for k, v in fields.items()
         }
     if kind is list or isinstance(value, tuple):
-        return [_plain(item) for item in cast("list[Any]", value)]
+        return [_plain(item, levels - 1) for item in cast("list[Any]", value)]
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, str):
         return str.__str__(value)
     if isinstance(value, int):
         return int(value)
-    return _plain(_dumped(value))
+    return _plain(_dumped(value), levels - 1)
 
 
 def _dumped(value: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Strange texts, numbers and structures, from every entry to every output."""
