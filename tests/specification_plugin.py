@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,27 +34,39 @@ def pytest_sessionstart() -> None:
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
     name = getattr(item, "originalname", item.name)
-    played: Any = item
     for row in ROWS:
         if name in row.tests:
-            item.stash[PLACES] = row.places
-            played._initrequest()
-            # The fixtures of its module stay for the next time.
-            reports = runtestprotocol(item, log=False, nextitem=played.parent)
-            _found.setdefault(row.requirement, {}).setdefault(name, []).append(_outcome(reports))
-    played.session._setupstate.teardown_exact(nextitem)
+            outcomes = _found.setdefault(row.requirement, {}).setdefault(name, [])
+            outcomes.append(_played(item, row.places))
+    _teardown(item, nextitem)
     return True
 
 
-def _outcome(reports: list[pytest.TestReport]) -> str:
+def _played(item: Any, places: list[str]) -> str:
+    item.stash[PLACES] = places
+    item._initrequest()
+    # The fixtures of its module are sound, and stay for the next time.
+    reports = runtestprotocol(item, log=False, nextitem=item.parent)
     outcomes = {report.when: report.outcome for report in reports}
-    return outcomes.get("call", "skipped" if outcomes["setup"] == "skipped" else "not set up")
+    if outcomes.get("call") != "passed":
+        return outcomes.get("call", "skipped" if outcomes["setup"] == "skipped" else "not set up")
+    # What it shows may happen in processes that fixtures have started before.
+    item.stash[PLACES] = []
+    _teardown(item, None)
+    item._initrequest()
+    with TemporaryDirectory() as folder, broken(places, Path(folder)):
+        reports = runtestprotocol(item, log=False, nextitem=None)
+    return "failed" if any(one.when != "teardown" and one.failed for one in reports) else "passed"
+
+
+def _teardown(item: Any, nextitem: pytest.Item | None) -> None:
+    item.session._setupstate.teardown_exact(nextitem)
 
 
 @pytest.hookimpl(hookwrapper=True, trylast=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Any:
-    # Fixtures are sound: what fails is the test itself.
-    with TemporaryDirectory() as folder, broken(pyfuncitem.stash[PLACES], Path(folder)):
+    places = pyfuncitem.stash[PLACES]
+    with TemporaryDirectory() as folder, broken(places, Path(folder)) if places else nullcontext():
         yield
 
 
