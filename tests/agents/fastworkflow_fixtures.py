@@ -72,7 +72,7 @@ WORDINGS = {
     "find_user_id_by_email": "search the user by their email",
     "find_user_id_by_name_zip": "identify the customer by first name, last name and zip code",
     "get_order_details": "show everything about the order",
-    "get_user_details": "display the account information of the customer",
+    "get_user_details": "pull up the profile and details of the customer",
 }
 """For each command other words that the trained models are sure of."""
 
