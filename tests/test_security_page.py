@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.conftest import ROOT
-from tests.test_specification import names_of_tests
+from tests.test_specification import places_of_tests
 
 PAGE = (ROOT / "docs/security.md").read_text()
 ENFORCED = PAGE.partition("## What is enforced")[2].partition("\n##")[0]
@@ -20,7 +20,7 @@ def test_an_enforced_rule_names_its_module_and_its_tests(row: str) -> None:
     tests = re.findall(r"`(test_\w+)`", shown)
     assert rule.strip()
     assert tests, "no test is named"
-    assert set(tests) <= names_of_tests()
+    assert set(tests) <= places_of_tests().keys()
     for module in re.findall(r"`([^`]+)`", where):
         assert (ROOT / "src/greenroom" / module).is_file(), module
 

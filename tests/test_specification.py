@@ -1,46 +1,87 @@
 """The page of requirements: what it names exists, and what it says holds.
 
-Every requirement names test functions, which show it by what happens. What has no better place is
-shown here.
+Every requirement names test functions, which show it by what happens. Each of them fails if the
+code that its row names is broken. What has no better place is shown here.
 """
 
 from __future__ import annotations
 
-import importlib
-import re
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 from greenroom.benchmark.config import check_config
 from greenroom.cli import tau_bench_run
-from tests.conftest import ROOT
-
-PAGE = ROOT / "docs/specification.md"
-ROWS = [
-    line
-    for line in PAGE.read_text().splitlines()
-    if line.startswith("| ") and not line.startswith(("| ---", "| Requirement"))
-]
+from tests.broken_code import modules_of
+from tests.conftest import ROOT, WHOLLY_SLOW
+from tests.specification_page import ROWS, Row
+from tests.specification_plugin import REPORT
 
 
 @cache
-def names_of_tests() -> set[str]:
-    texts = (path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
-    return {name for text in texts for name in re.findall(r"def (test_\w+)\(", text)}
+def places_of_tests() -> dict[str, list[Path]]:
+    """The files with a test of each name."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                found.setdefault(node.name, []).append(path.relative_to(ROOT / "tests"))
+    return found
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[2:40])
-def test_a_requirement_names_its_place_and_the_tests_that_show_it(row: str):
-    _, requirement, where, shown, _ = re.split(r"(?<!\\)\|", row)
-    assert requirement.strip()
-    places = [one for one in re.findall(r"`([^`]+)`", where) if not one.startswith("--")]
-    assert places or "](" in where, "no module is named"
-    for place in places:
-        assert next((ROOT / "src/greenroom").glob(place.rstrip("/")), None), place
-    tests = re.findall(r"`([^`]+)`", shown)
-    assert tests, "no test is named"
-    assert set(tests) <= names_of_tests()
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.requirement[:40])
+def test_a_requirement_names_its_place_and_the_tests_that_show_it(row: Row):
+    assert row.requirement
+    assert row.places, "no module is named"
+    for place in row.places:
+        assert modules_of(place), place
+    assert row.tests, "no test is named"
+    for test in row.tests:
+        assert len(places_of_tests().get(test, [])) == 1, f"{test}: none, or several"
+
+
+def test_no_requirement_has_two_rows():
+    assert [one for one, rows in Counter(row.requirement for row in ROWS).items() if rows > 1] == []
+
+
+def _named(*, slow: bool) -> set[str]:
+    names = {test for row in ROWS for test in row.tests}
+    files = {name: str(places_of_tests()[name][0]) for name in names}
+    return {file for file in files.values() if (file in WHOLLY_SLOW) == slow}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+@pytest.mark.parametrize("slow", [False, True])
+def test_what_shows_a_requirement_fails_without_the_code_of_it(slow: bool, tmp_path: Path):
+    report = tmp_path / "report.json"
+    names = {test for row in ROWS for test in row.tests}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-o", "timeout=180"]
+    command += ["-p", "tests.specification_plugin", "-k", " or ".join(sorted(names))]
+    files = sorted(f"tests/{file}" for file in _named(slow=slow))
+    environment = {**os.environ, REPORT: str(report)}
+    done = subprocess.run(
+        [*command, *files], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert report.is_file(), done.stdout + done.stderr
+    played = json.loads(report.read_text())
+    mine = {name for name in names if str(places_of_tests()[name][0]) in _named(slow=slow)}
+    wrong = [
+        f"{row.requirement}: {test} {outcomes or 'was not played'}"
+        for row in ROWS
+        for test in row.tests
+        if test in mine
+        for outcomes in [played.get(row.requirement, {}).get(test, [])]
+        if not {"failed", "skipped"} & set(outcomes)
+    ]
+    assert wrong == []
 
 
 def test_there_are_requirements_of_both_specifications():
@@ -65,16 +106,3 @@ def test_every_flag_that_the_specification_names_is_taken():
         "workflow_path": "here",
     }
     assert vars(tau_bench_run.parse(["--provider", "openai"]))["model_provider"] == "openai"
-
-
-@pytest.mark.parametrize(
-    ("module", "names"),
-    [
-        ("fastworkflow_adapter", {"FastWorkflowAgent", "strategy"}),
-        ("fastworkflow_bridge", {"install_bridge", "set_step_callback", "render_obs_for_agent"}),
-        ("fastworkflow_tool_map", {"ToolMap"}),
-    ],
-)
-def test_the_modules_of_the_specification_have_its_names(module: str, names: set[str]):
-    found = importlib.import_module(f"greenroom.agents.fastworkflow.{module}")
-    assert names <= set(dir(found))

@@ -1,7 +1,7 @@
 """Really trained intent models, and really small ones, for tests with FastWorkflow.
 
 `trained_retail` is FastWorkflow's retail workflow with five of its commands, trained from MiniLM
-with FastWorkflow's own training: about a minute and a half of processor time. It is trained once
+with FastWorkflow's own training: about two minutes of processor time. It is trained once
 and kept in pytest's cache, until what it is made of changes. Tests that use it are slow, and have
 the time to wait for it.
 """
@@ -36,7 +36,7 @@ COMMANDS = (
 )
 """What is left of the retail workflow. Of the built-in retail tasks, 21 need nothing else."""
 
-SETTINGS = TrainingSettings(personas=3, utterances=4)
+SETTINGS = TrainingSettings(personas=4, utterances=5)
 
 PARAPHRASES = {
     "cancel_pending_order": (
@@ -72,7 +72,7 @@ WORDINGS = {
     "find_user_id_by_email": "search the user by their email",
     "find_user_id_by_name_zip": "identify the customer by first name, last name and zip code",
     "get_order_details": "show everything about the order",
-    "get_user_details": "display the account information of the customer",
+    "get_user_details": "pull up the profile and details of the customer",
 }
 """For each command other words that the trained models are sure of."""
 
@@ -166,7 +166,7 @@ def allow_time_for_training(items: list[pytest.Item]) -> None:
 def _code_digest() -> str:
     folder = Path(fastworkflow_training.__file__).parent
     digest = sha256()
-    for path in sorted(folder.glob("training*.py")):
+    for path in sorted(folder.glob("training*.*")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -19,6 +22,7 @@ from hypothesis import strategies as st
 
 from greenroom.agents.fastworkflow import training as training
 from greenroom.agents.fastworkflow import training_process as process
+from greenroom.agents.fastworkflow import training_run as training_run
 from greenroom.agents.fastworkflow.folders import COMMAND_INFO, installed_version, package_folder
 from greenroom.agents.fastworkflow.training import (
     TrainingResult,
@@ -32,14 +36,20 @@ from greenroom.agents.fastworkflow.training import (
 )
 from greenroom.agents.fastworkflow.training_models import choose_models
 from greenroom.agents.fastworkflow.training_process import run_training, synthetic_model
-from greenroom.agents.fastworkflow.training_run import Job, ModelUsage
+from greenroom.agents.fastworkflow.training_run import HeldOut, Job, ModelUsage, Outcome
 from greenroom.agents.fastworkflow.training_utterances import (
-    MANNERS,
-    Manner,
+    HELD_OUT,
+    HELD_OUT_SWAPS,
+    PATTERNS,
+    PERSONAS,
+    SWAPS,
+    VALUES,
+    Command,
     answer_of_no_model,
+    held_out,
     variations,
 )
-from greenroom.agents.fastworkflow.workflow_from_tools import workflow_from_tools
+from greenroom.agents.fastworkflow.workflow_from_tools import command_files, workflow_from_tools
 from greenroom.domains.airline import tools as airline_tools
 from greenroom.domains.domain import Domain
 from greenroom.errors import DataError, GreenroomError, InputError
@@ -79,8 +89,6 @@ def kept(workflow: Path, **changes: Any) -> TrainingResult:
         "utterances_by": "variations",
         "commands": 1,
         "utterances": 20,
-        "held_out": 5,
-        "held_out_right": 4,
         "degraded": (),
         "usage": ModelUsage(),
         "seconds": 1.0,
@@ -196,36 +204,87 @@ def test_a_distilbert_made_of_a_bert_answers_the_same(
 # Utterances without a model
 
 
-@given(st.lists(st.text(min_size=1), max_size=4), st.sampled_from(MANNERS), st.integers(0, 6))
-def test_variations_are_new_distinct_and_always_the_same(
-    utterances: list[str], manner: Manner, count: int
-) -> None:
-    said = variations(utterances, manner, count, ["order_id"])
-    assert len(said) <= count
-    assert len(set(said)) == len(said)
-    assert not set(said) & set(utterances)
-    assert said == variations(utterances, manner, count, ["order_id"])
+OWN = ("Cancel my order, please.", "I want to see my profile.", "Show the details.")
+AIRLINE = command_files("airline", airline_tools.infos)
 
 
-def test_every_manner_has_as_many_variations_as_wanted() -> None:
-    own = ["Cancel my order, please.", "I want to see my profile.", "Show the details."]
-    for manner in MANNERS:
-        said = variations(own, manner, 12, ["order_id"])
-        assert len(said) == 12
-        assert any("<order_id>" in one for one in said)
-        assert not all("<order_id>" in one for one in said)
+def frame(text: str) -> str:
+    """What a pattern adds to the places that it has for the command's own words."""
+    bare = re.sub(r"{(name|Name|own|facts|parameters|0)}", "", text)
+    return " ".join(re.findall(r"[\w{}]+", bare.casefold()))
 
 
-def test_a_prompt_is_answered_persona_by_persona() -> None:
-    hurried, polite = MANNERS[:2]
+def generated(file: str) -> Command:
+    """A command of a generated workflow, with the utterances of its file."""
+    names: dict[str, Any] = {"__name__": "generated"}
+    exec(AIRLINE[file], names)
+    signature = names["Signature"]
+    parameters = tuple(signature.parameters.get("properties", {}))
+    return Command(Path(file).stem, tuple(signature.plain_utterances), parameters)
+
+
+@given(st.lists(st.text(min_size=1), max_size=4), st.integers(0, 30))
+def test_variations_are_new_distinct_and_always_the_same(own: list[str], count: int) -> None:
+    command = Command("shop/cancel_order", tuple(own), ("order_id",))
+    said = variations(command, count)
+    assert len(said) == len(set(said)) == count
+    assert not set(said) & set(own)
+    assert said == variations(command, count)
+
+
+def test_every_pattern_is_trained_with_and_some_utterances_have_values() -> None:
+    said = variations(Command("cancel_order", OWN, ("order_id",)), 3 * len(PATTERNS))
+    assert len(said) == 3 * len(PATTERNS)
+    for pattern in PATTERNS:
+        starts = [re.split(r"{", text)[0].lower() for text in pattern.texts]
+        assert any(one.lower().startswith(tuple(starts)) for one in said), pattern.name
+    valued = [one for one in said if "order_id" in one or "order id" in one]
+    assert 0 < len(valued) < len(said)
+    assert any("cancel order" in one.lower() for one in said)
+    # A command without parameters and without utterances has its name.
+    assert len(variations(Command("what_is_new"), 20)) == 20
+
+
+def test_held_out_patterns_are_no_patterns_of_the_training() -> None:
+    trained = {frame(text) for pattern in PATTERNS for text in pattern.texts}
+    measured = {frame(text) for pattern in HELD_OUT for text in pattern.texts}
+    assert len(measured) == sum(len(pattern.texts) for pattern in HELD_OUT)
+    assert not measured & trained
+    assert not {one.name for one in PATTERNS} & {one.name for one in HELD_OUT}
+    for word, others in HELD_OUT_SWAPS.items():
+        assert not set(others) & set(SWAPS.get(word, ())), word
+    assert not any(re.search(r"\bthe {parameter} is\b", text, re.IGNORECASE) for text in VALUES)
+
+
+@pytest.mark.parametrize("file", sorted(AIRLINE))
+def test_nothing_that_is_measured_with_was_trained_with(file: str) -> None:
+    command = generated(file)
+    trained = [*command.own, *variations(command, 300)]
+    measured = held_out(command)
+    assert {pattern for pattern, _ in measured} >= {one.name for one in HELD_OUT} - {"other words"}
+    words = re.escape(command.words)
+    for pattern in HELD_OUT:
+        for text in pattern.texts:
+            filled = re.escape(text).replace(r"\{name\}", words).replace(r"\{facts\}", ".*")
+            found = re.compile(filled.strip(), re.IGNORECASE)
+            assert not [one for one in trained if found.search(one)], text
+    others = [said for pattern, said in measured if pattern == "other words"]
+    assert not {one.casefold() for one in others} & {one.casefold() for one in trained}
+
+
+def test_a_sentence_that_an_author_wrote_is_not_measured_with() -> None:
+    own = ("Is there any way to cancel order?", "How would one cancel order here")
+    patterns = {pattern for pattern, _ in held_out(Command("cancel_order", own, ("order_id",)))}
+    assert "a way" not in patterns
+    assert "duty" in patterns
+
+
+def test_a_prompt_is_answered_with_variations() -> None:
     prompt = f"""
-        Generate 2 unique utterances for each of the following personas.
+        Generate 12 unique utterances for each of the following personas.
 
-[Persona_3]
-{hurried.persona}
-
-[Persona_4]
-{polite.persona}
+[Persona_1]
+{PERSONAS[0]}
 
         Use these seed utterances for style and intent:
         Cancel my order.
@@ -236,20 +295,47 @@ def test_a_prompt_is_answered_persona_by_persona() -> None:
         Format your response exactly as follows:
         [Persona_Name]
     """
+    command = Command("cancel", ("Cancel my order.", "Stop the purchase."), ("order_id",))
     answer = answer_of_no_model(prompt, {"cancel": ["order_id"]})
-    own = ["Cancel my order.", "Stop the purchase."]
-    assert (
-        answer.split()
-        == "\n".join(
-            [
-                "[Persona_3]",
-                *variations(own, hurried, 2, ["order_id"]),
-                "[Persona_4]",
-                *variations(own, polite, 2, ["order_id"]),
-            ]
-        ).split()
-    )
+    assert answer.splitlines() == ["[Persona_1]", *variations(command, 12)]
     assert answer_of_no_model("Generate 15 examples of parameters", {}) == ""
+
+
+def test_the_figure_is_that_of_utterances_in_unseen_patterns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = Command("cancel_order", OWN, ("order_id",))
+    (tmp_path / COMMAND_INFO / "global").mkdir(parents=True)
+    asked: list[str] = []
+
+    def predict(said: str) -> list[str]:
+        asked.append(said)
+        if said.startswith("Is there"):
+            return ["cancel_order", "go_up"]
+        return ["go_up" if said.startswith("We must") else "cancel_order"]
+
+    definition = SimpleNamespace(
+        contexts={"*": ["cancel_order", "wildcard", "go_up"], "untrained": ["other"]},
+        command_directory=SimpleNamespace(core_command_names=["go_up"]),
+        get_command_utterances=Mock(return_value=SimpleNamespace(plain_utterances=list(OWN))),
+    )
+    package = SimpleNamespace(
+        RoutingRegistry=SimpleNamespace(get_definition=Mock(return_value=definition)),
+        CommandRouter=Mock(return_value=SimpleNamespace(predict=predict)),
+    )
+    monkeypatch.setattr(training_run, "fastworkflow", lambda module="": package)
+    rows = list(training_run.measure_held_out(str(tmp_path), {"cancel_order": ["order_id"]}))
+    measured = held_out(command)
+    assert [(row.pattern, row.utterance) for row in rows] == measured
+    assert asked == [said for _, said in measured]
+    figures = {figure.pattern: figure for figure in training.figures_of(rows)}
+    # One command that is not the right one is wrong, and so are two of which one is right.
+    for pattern, start in (("a way", "Is there"), ("duty", "We must")):
+        failed = [said for name, said in measured if name == pattern and said.startswith(start)]
+        assert failed
+        assert [one.utterance for one in figures[pattern].failed] == failed
+        assert figures[pattern].right == figures[pattern].held_out - len(failed)
+    assert figures["wish with facts"].right == figures["wish with facts"].held_out > 0
 
 
 # Models that write utterances
@@ -298,7 +384,15 @@ def test_the_newest_models_that_fit_are_found(workflow: Path) -> None:
     assert not fits(newest)
 
 
-def pretend_to_train(job: Job, **_: Any) -> ModelUsage:
+HELD_OUT_ROWS = [
+    HeldOut("a way", "greet", "Is there any way to greet?", ["greet"]),
+    HeldOut("a way", "greet", "How would one greet here?", ["greet"]),
+    HeldOut("duty", "greet", "We must greet at this point.", ["greet", "go_up"]),
+    HeldOut("duty", "greet", "It is necessary to greet.", ["go_up"]),
+]
+
+
+def pretend_to_train(job: Job, **_: Any) -> Outcome:
     info = Path(job.workflow) / COMMAND_INFO
     version = info / "versions" / "v1" / "global"
     version.mkdir(parents=True)
@@ -309,14 +403,12 @@ def pretend_to_train(job: Job, **_: Any) -> ModelUsage:
         {"command_name": "go_up", "kind": "framework", "row_count": 5, "fell_back": False},
     ]
     (info / "training_report.json").write_text(json.dumps({"rows": rows}))
-    totals = {"routing_total": 4, "routing_top1_correct": 3}
-    (info / "heldout_evaluation.json").write_text(json.dumps({"totals": totals}))
     (info / "greet_param_labeled.json").write_text("{}")
     (info / "command_directory.json").write_text("it names folders of this machine")
-    return ModelUsage(calls=2)
+    return Outcome(ModelUsage(calls=2), HELD_OUT_ROWS)
 
 
-def fail(job: Job, **_: Any) -> ModelUsage:
+def fail(job: Job, **_: Any) -> Outcome:
     raise GreenroomError("no luck")
 
 
@@ -327,7 +419,9 @@ def test_what_was_trained_is_kept_and_not_trained_again(
     before = sorted(workflow.rglob("*"))
     first = train(workflow)
     assert (first.commands, first.utterances, first.degraded) == (1, 12, ("greet",))
-    assert (first.held_out, first.held_out_right, first.usage.calls) == (4, 3, 2)
+    assert (first.held_out, first.held_out_right, first.usage.calls) == (4, 2, 2)
+    assert [(one.pattern, one.right) for one in first.patterns] == [("a way", 2), ("duty", 0)]
+    assert list(first.patterns[1].failed) == HELD_OUT_ROWS[2:]
     assert not first.cached
     assert find_artifacts(workflow) == first.artifacts
     found = sorted(str(path.relative_to(first.artifacts)) for path in first.artifacts.rglob("*"))
@@ -335,7 +429,6 @@ def test_what_was_trained_is_kept_and_not_trained_again(
         "global",
         "global/threshold.json",
         "greet_param_labeled.json",
-        "heldout_evaluation.json",
     ]
     assert not (first.artifacts / "global").is_symlink()
     assert sorted(workflow.rglob("*")) == before
@@ -483,9 +576,11 @@ def test_a_model_writes_utterances_and_nothing_else_is_touched(
     assert find_artifacts(workflow) == result.artifacts
     for part in ("tinymodel.pth/model.safetensors", "largemodel.pth/config.json"):
         assert (result.artifacts / "global" / part).is_file()
+    # It is measured with the same patterns as without a model.
+    assert {one.pattern for one in result.patterns} == {one.name for one in HELD_OUT}
+    assert result.held_out == sum(one.held_out for one in result.patterns) > 10
     # Nothing of it tells where it was trained.
-    told = (result.artifacts / "heldout_evaluation.json").read_text()
-    assert "greenroom-fastworkflow-" not in told
+    assert not list(result.artifacts.rglob("heldout_evaluation.json"))
 
 
 def test_commands_in_other_words_are_understood(
@@ -494,8 +589,9 @@ def test_commands_in_other_words_are_understood(
     trained_retail.use(monkeypatch)
     artifacts = find_artifacts(trained_retail.path)
     assert artifacts == trained_retail.result.artifacts
-    # What FastWorkflow held out of the training itself; the rest are ours, and stranger to it.
-    assert trained_retail.result.held_out_right >= 0.8 * trained_retail.result.held_out > 0
+    # Wordings in patterns that nothing was trained with; the rest are stranger still.
+    assert trained_retail.result.held_out == 50
+    assert trained_retail.result.held_out_right >= 40
     said = [(name, words) for name, all_words in PARAPHRASES.items() for words in all_words]
     done = plan(
         trained_retail.path, [Order(words) for _, words in said], tmp_path, artifacts=artifacts

@@ -66,6 +66,15 @@ def test_train_keeps_models_and_list_shows_them(
     assert again.status == 0
     assert "retail_workflow: was trained already" in again.out
     assert "2 commands" in again.out
+    # The figure is that of unseen patterns, each with what was not understood.
+    patterns = trained.json["patterns"]
+    assert trained.json["held_out"] == sum(one["held_out"] for one in patterns) == 20
+    assert trained.json["held_out_right"] == sum(one["right"] for one in patterns)
+    assert "of 20 utterances in patterns that it was not trained with" in again.out
+    for one in patterns:
+        assert f"{one['pattern']}: {one['right']} of {one['held_out']}" in again.out
+        assert len(one["failed"]) == one["held_out"] - one["right"]
+        assert all(failed["utterance"] in again.out for failed in one["failed"][:3])
     assert trained.json["artifacts"] in again.out
 
     (listed,) = greenroom("fastworkflow", "list", "--json").json

@@ -71,10 +71,11 @@ def test_a_signal_keeps_the_account_of_paid_calls(
 
 
 @pytest.mark.slow
-def test_a_slow_local_model_holds_up_neither_report_nor_exit() -> None:
+@pytest.mark.parametrize("command", ["greenroom", "run.py"])
+def test_a_slow_local_model_holds_up_neither_report_nor_exit(command: str, tmp_path: Path) -> None:
     started = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-m", "tests.cli.slow_local"],
+        [sys.executable, "-m", "tests.cli.slow_local", command, str(tmp_path)],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -82,7 +83,7 @@ def test_a_slow_local_model_holds_up_neither_report_nor_exit() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "Stored as 'late'" in done.stdout
+    assert "Stored as 'act-retail-1'" in done.stdout
     assert time.monotonic() - started < 40
-    used = used_by("late")
+    used = used_by("act-retail-1")
     assert (used.calls, used.lost_calls, used.cost) == (3, 0, 0.0)

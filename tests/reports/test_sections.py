@@ -51,6 +51,27 @@ def test_a_run_has_all_its_sections() -> None:
     assert len(found) == len(set(found))
 
 
+def test_each_task_tells_its_reward_and_when_it_was_solved() -> None:
+    report = sample.full_report()
+    grid = report.section("cells")
+    assert isinstance(grid, Grid)
+    labels = [column.label for column in grid.columns]
+    assert any(item.score == 0 for item in grid.items)
+    assert any(item.score and item.score < 1 for item in grid.items)
+    for item in grid.items:
+        cells = dict(zip(labels, item.cells, strict=True))
+        episodes = [one for one in report.episodes if one.task_index == item.key]
+        # Only solved episodes count, and every episode of the sample has a result or is left out.
+        solved = [one for one in episodes if one.outcome == "success"]
+        rewards = [one.reward for one in episodes if one.reward is not None]
+        assert cells["Reward"] == pytest.approx(sum(rewards) / len(rewards))
+        for label, numbers in (
+            ("Steps to success", [one.step_count for one in solved]),
+            ("Turn of success", [one.turns for one in solved]),
+        ):
+            assert cells[label] == (sum(numbers) / len(numbers) if numbers else None)
+
+
 def test_a_figure_from_a_part_of_the_tasks_is_marked_and_never_in_the_headline() -> None:
     episodes = list(sample.played(6, 4))
     # Two of six tasks have only three trials with a result.

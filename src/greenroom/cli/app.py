@@ -7,7 +7,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, NoReturn, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -109,7 +109,11 @@ def root(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; every error becomes a line or two and an exit status."""
-    status = run_command(arguments)
+    end_process(run_command(arguments))
+
+
+def end_process(status: int) -> NoReturn:
+    """Exit, without waiting for a local model whose answer nobody waits for."""
     if local := sys.modules.get("greenroom.models.local"):
         local.exit_at_once(status)
     sys.exit(status)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,10 +18,14 @@ from greenroom.cli.output import console, echo, print_json, print_table
 
 if TYPE_CHECKING:
     from greenroom.agents.fastworkflow.training import TrainingResult
+    from greenroom.agents.fastworkflow.training_run import HeldOut
 
 app = typer.Typer(
     help="Train the intent models of FastWorkflow workflows, and list them.", no_args_is_help=True
 )
+
+_SHOWN = 3
+"""How many failed utterances of a pattern are printed."""
 
 WorkflowPath = Annotated[
     Path | None,
@@ -59,8 +63,8 @@ def train(
         str | None,
         typer.Option(
             "--model",
-            help="A language model that writes utterances. Without one, those of the commands are "
-            "varied.",
+            help="A language model that writes utterances. Without one, patterns are filled with "
+            "the commands' own.",
         ),
     ] = None,
     api_base: Annotated[
@@ -72,7 +76,7 @@ def train(
     ] = 4,
     utterances: Annotated[
         int, typer.Option("--utterances", help="How often each persona does.", min=1, max=50)
-    ] = 5,
+    ] = 8,
     threads: Annotated[int, typer.Option("--threads", help="How many threads train.", min=1)] = 2,
     force: Annotated[
         bool, typer.Option("--force", help="Train again what is trained already.")
@@ -111,11 +115,10 @@ def train(
     out = console()
     title = "was trained already" if result.cached else f"trained in {result.seconds:.0f} s"
     out.print(f"{result.workflow}: {title}, {result.size / 1e6:.0f} MB", soft_wrap=True)
-    out.print(
-        f"  {result.commands} commands, {result.utterances} utterances by {result.utterances_by}; "
-        f"{_quality(result)}",
-        soft_wrap=True,
-    )
+    written = f"{result.utterances} utterances by {result.utterances_by}"
+    out.print(f"  {result.commands} commands, {written}", soft_wrap=True)
+    for line in _quality(result):
+        out.print(f"  {line}", soft_wrap=True, markup=False)
     for command in result.degraded:
         out.print(f"  {command}: the model failed, it has too few utterances", soft_wrap=True)
     out.print(f"  kept in {result.artifacts}", soft_wrap=True)
@@ -140,7 +143,7 @@ def list_models(json: Json = False) -> None:
             row["trained_at"][:16].replace("T", " "),
             "yes" if row["usable"] else "no",
             f"{row['utterances']} by {row['utterances_by']}",
-            f"{row['held_out_right']} of {row['held_out']}",
+            f"{row['held_out_right']} of {row['held_out']}" if row["held_out"] else "-",
             f"{row['bytes'] / 1e6:.0f} MB",
             row["workflow_path"],
         )
@@ -149,11 +152,22 @@ def list_models(json: Json = False) -> None:
     print_table("Intent models", headings, texts, title_justify="center", overflow="fold")
 
 
-def _quality(result: TrainingResult) -> str:
-    if not result.held_out:
-        return "none was held out to measure with"
-    right = f"of {result.held_out} held out, {result.held_out_right} got the right command"
-    return f"{right} (they vary the sentences trained with: expect less of other wordings)"
+def _quality(result: TrainingResult) -> Iterator[str]:
+    yield (
+        f"of {result.held_out} utterances in patterns that it was not trained with, "
+        f"{result.held_out_right} got the right command"
+    )
+    for figure in result.patterns:
+        yield f"  {figure.pattern}: {figure.right} of {figure.held_out}"
+        for one in figure.failed[:_SHOWN]:
+            yield f"    {one.command} was not understood: {one.utterance} ({_taken(one)})"
+        if len(figure.failed) > _SHOWN:
+            yield f"    and {len(figure.failed) - _SHOWN} more: --json has all"
+
+
+def _taken(one: HeldOut) -> str:
+    names = " or ".join(one.understood)
+    return f"unsure: {names}" if len(one.understood) > 1 else f"taken for {names}"
 
 
 def _row(result: TrainingResult) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import typer
 
 from greenroom.agents.flags import AgentFlags, flags_of_options
 from greenroom.benchmark.config import RunConfig
-from greenroom.cli.app import report_error
+from greenroom.cli.app import end_process, report_error
 from greenroom.cli.options import cached_fields, spelt_out_switches
 from greenroom.options import add_arguments, joined_lists, options_of
 
@@ -28,11 +28,12 @@ DEFAULTS: dict[str, Any] = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run with Tau Bench's flags; the exit status is 2 for what a person can mend."""
     try:
-        play(parse(sys.argv[1:] if arguments is None else arguments))
+        status = play(parse(sys.argv[1:] if arguments is None else arguments))
     except typer.Exit as end:
-        sys.exit(end.exit_code)
+        status = end.exit_code
     except Exception as error:
-        sys.exit(report_error(error))
+        status = report_error(error)
+    end_process(status)
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -57,8 +58,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(flags.spelt_out(words))
 
 
-def play(flags: argparse.Namespace) -> None:
-    """Play the run, keep it in the store, and write Tau Bench's result file."""
+def play(flags: argparse.Namespace) -> int:
+    """Play the run, keep it in the store, write Tau Bench's result file; the exit status."""
     from greenroom.agents import find_strategy
     from greenroom.benchmark import check_config, start_run
     from greenroom.cli.reporting import FAILED, ReportOptions
@@ -83,5 +84,4 @@ def play(flags: argparse.Namespace) -> None:
     path = log_dir / result_file_name(run)
     write_tau_bench(path, tau_bench_rows(run, store.runs.results(run.id)))
     sys.stdout.write(f"Results saved to {path}\n")
-    if not report.holds:
-        sys.exit(FAILED)
+    return 0 if report.holds else FAILED

@@ -21,6 +21,7 @@ COMMAND_INFO = "___command_info"
 WORKFLOWS = "workflows"
 """The folder of copies. They are side by side: FastWorkflow imports modules by their parent."""
 INTERNAL = "fastworkflow_internal_workflows"
+_GLOBAL_CONTEXT = "global"
 
 INSTALL = "pip install 'greenroom[fastworkflow]'"
 
@@ -33,6 +34,11 @@ def package_folder() -> Path:
     if spec is None or spec.origin is None:
         raise InputError(f"The fastworkflow agent needs FastWorkflow: {INSTALL}")
     return Path(spec.origin).parent
+
+
+def models_folder(workflow: str, context: str) -> Path:
+    """Where the intent models of a context of a workflow are, if it has any."""
+    return Path(workflow, COMMAND_INFO, context.replace("*", _GLOBAL_CONTEXT))
 
 
 def installed_version() -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from typing import Any
 from uuid import uuid4
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, computed_field
 
 from greenroom.agents.fastworkflow import training_utterances as own_utterances
 from greenroom.agents.fastworkflow.folders import COMMAND_INFO, installed_version, place_copies
@@ -30,12 +30,12 @@ from greenroom.agents.fastworkflow.training_process import (
     run_training,
     synthetic_model,
 )
-from greenroom.agents.fastworkflow.training_run import Job, ModelUsage
+from greenroom.agents.fastworkflow.training_run import HeldOut, Job, ModelUsage
 from greenroom.domains.packs import read_json
 from greenroom.errors import DataError
 from greenroom.util.caches import cache_root
 
-FORMAT = 1
+FORMAT = 2
 """The version of the cached files; other versions are ignored."""
 
 _RECORD = "training.json"
@@ -47,7 +47,7 @@ _SHAPING_FILES = (
     "personas.json",
     "workflow_inheritance_model.json",
 )
-_KEPT_FILES = ("*_param_labeled.json", "heldout_evaluation.json")
+_KEPT_FILES = ("*_param_labeled.json",)
 
 Report = Callable[[str], None]
 """Gets short progress texts of the training."""
@@ -66,10 +66,19 @@ class TrainingSettings:
     api_base: str | None = None
     personas: int = 4
     """How many personas utter each command; FastWorkflow's own default."""
-    utterances: int = 5
-    """How often each of them does."""
+    utterances: int = 8
+    """How often each of them does. Without a model, patterns take the place of personas."""
     threads: int = 2
     """How many threads train; the number does not change the models."""
+
+
+class PatternFigure(BaseModel):
+    """How many utterances of a pattern got the one right command."""
+
+    pattern: str
+    held_out: int
+    right: int
+    failed: tuple[HeldOut, ...]
 
 
 class TrainingResult(BaseModel):
@@ -88,10 +97,8 @@ class TrainingResult(BaseModel):
     """The model that wrote the utterances, or `variations`."""
     commands: int
     utterances: int
-    held_out: int
-    """Held-out utterances, of personas that are not in the training data."""
-    held_out_right: int
-    """How many of those got the one right command."""
+    patterns: tuple[PatternFigure, ...] = ()
+    """The figures of patterns that are not in the training data; older records have none."""
     degraded: tuple[str, ...]
     """Commands for which the model failed to write all utterances."""
     usage: ModelUsage
@@ -101,6 +108,18 @@ class TrainingResult(BaseModel):
     """The folder to use as the workflow's `___command_info`."""
     cached: bool = False
     """Whether it was in the cache already."""
+
+    @computed_field
+    @property
+    def held_out(self) -> int:
+        """The utterances of all patterns that are not in the training data."""
+        return sum(figure.held_out for figure in self.patterns)
+
+    @computed_field
+    @property
+    def held_out_right(self) -> int:
+        """How many of those got the one right command."""
+        return sum(figure.right for figure in self.patterns)
 
     @property
     def size(self) -> int:
@@ -233,7 +252,7 @@ def _train(training: _Training, scratch: Path, report: Report) -> TrainingResult
     count = sum(not path.name.startswith("_") for path in files)
     report(f"{training.workflow.name}: {count} commands")
     begun = time.monotonic()
-    usage = run_training(
+    outcome = run_training(
         Job(
             folder=str(scratch),
             workflow=str(workflow),
@@ -258,8 +277,9 @@ def _train(training: _Training, scratch: Path, report: Report) -> TrainingResult
         tiny_model=training.models.tiny,
         large_model=training.models.large,
         utterances_by=training.utterances_by,
+        patterns=figures_of(outcome.held_out),
         **_measured(workflow / COMMAND_INFO),
-        usage=usage,
+        usage=outcome.usage,
         seconds=round(time.monotonic() - begun, 1),
         trained_at=datetime.now(UTC),
         artifacts=training_cache() / training.key / _ARTIFACTS,
@@ -269,25 +289,36 @@ def _train(training: _Training, scratch: Path, report: Report) -> TrainingResult
 
 
 def _place_personas(workflow: Path, *, theirs: bool) -> None:
-    # A model may use the workflow's own personas; variations use ours. Either way FastWorkflow
-    # need not download any.
+    # A model may use the workflow's own personas; patterns need the name of one. Either way
+    # FastWorkflow need not download any.
     path = workflow / "personas.json"
     if not (theirs and path.exists()):
         personas = [
-            {"id": str(place), "text": manner.persona}
-            for place, manner in enumerate(own_utterances.MANNERS)
+            {"id": str(place), "text": persona}
+            for place, persona in enumerate(own_utterances.PERSONAS)
         ]
         path.write_bytes(orjson.dumps({"schema_version": 1, "personas": personas}))
 
 
+def figures_of(held_out: Sequence[HeldOut]) -> tuple[PatternFigure, ...]:
+    """The figure of each pattern, in the order of the patterns."""
+    by_pattern: dict[str, list[HeldOut]] = {}
+    for one in held_out:
+        by_pattern.setdefault(one.pattern, []).append(one)
+    return tuple(
+        PatternFigure(
+            pattern=pattern, held_out=len(said), right=len(said) - len(failed), failed=failed
+        )
+        for pattern, said in by_pattern.items()
+        for failed in [tuple(one for one in said if one.understood != [one.command])]
+    )
+
+
 def _measured(info: Path) -> dict[str, Any]:
     rows: list[dict[str, Any]] = read_json(info / "training_report.json", dict)["rows"]
-    totals: dict[str, Any] = read_json(info / "heldout_evaluation.json", dict)["totals"]
     return {
         "commands": sum(row["kind"] == "application" for row in rows),
         "utterances": sum(row["row_count"] for row in rows),
-        "held_out": totals["routing_total"],
-        "held_out_right": totals["routing_top1_correct"],
         "degraded": tuple(row["command_name"] for row in rows if row["fell_back"]),
     }
 

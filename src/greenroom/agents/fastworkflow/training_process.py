@@ -13,7 +13,7 @@ from pathlib import Path
 import orjson
 
 from greenroom.agents.fastworkflow.processes import process_environment
-from greenroom.agents.fastworkflow.training_run import OUTCOME, Job, ModelUsage
+from greenroom.agents.fastworkflow.training_run import OUTCOME, HeldOut, Job, ModelUsage, Outcome
 from greenroom.errors import GreenroomError, InputError, redacted
 from greenroom.models.endpoints import endpoint_of
 from greenroom.models.types import ModelSettings
@@ -58,7 +58,7 @@ def run_training(
     offline: bool,
     failed_log: Path,
     report: Callable[[str], None],
-) -> ModelUsage:
+) -> Outcome:
     """Train and report progress; an error has FastWorkflow's own text."""
     folder = Path(job.folder)
     order = folder / "job.json"
@@ -89,7 +89,9 @@ def run_training(
             f"FastWorkflow could not train {Path(job.workflow).name}: {_reason(lines, status)} "
             f"All that it said is in {failed_log}."
         )
-    return ModelUsage(**orjson.loads(outcome.read_bytes()))
+    written = orjson.loads(outcome.read_bytes())
+    held_out = [HeldOut(**one) for one in written["held_out"]]
+    return Outcome(ModelUsage(**written["usage"]), held_out)
 
 
 def _environment(job: Job, writer: SyntheticModel | None, *, offline: bool) -> dict[str, str]:

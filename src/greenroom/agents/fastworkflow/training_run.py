@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,9 +18,14 @@ from typing import Any
 import orjson
 
 from greenroom.agents.fastworkflow.commands import fastworkflow
+from greenroom.agents.fastworkflow.folders import models_folder
 from greenroom.agents.fastworkflow.processes import load_package
 from greenroom.agents.fastworkflow.training_models import make_distilbert
-from greenroom.agents.fastworkflow.training_utterances import answer_of_no_model
+from greenroom.agents.fastworkflow.training_utterances import (
+    Command,
+    answer_of_no_model,
+    held_out,
+)
 
 OUTCOME = "outcome.json"
 """The file for the result, in the job's folder."""
@@ -53,41 +59,82 @@ class ModelUsage:
     cost: float | None = 0.0
 
 
+@dataclass(frozen=True)
+class HeldOut:
+    """An utterance of a pattern that nothing was trained with, and what became of it."""
+
+    pattern: str
+    command: str
+    utterance: str
+    understood: list[str]
+    """The command that was understood; several if the models were not sure."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The result of the process, beside the models."""
+
+    usage: ModelUsage
+    held_out: list[HeldOut] = field(default_factory=list[HeldOut])
+
+
 def main(job: Job) -> None:
-    """Train, and write the result."""
+    """Train, measure with unseen patterns, and write the result."""
     folder = Path(job.folder)
     torch: Any = importlib.import_module("torch")
     torch.set_num_threads(job.threads)
     large = job.large or str(folder / "large-model")
     if job.large is None:
         make_distilbert(job.tiny, Path(large))
+    # FastWorkflow leaves a quarter of the personas out of the training. Without a model one persona
+    # utters everything, and patterns are left out instead.
+    personas, utterances = job.personas, job.utterances
+    if job.model is None:
+        personas, utterances = 1, personas * utterances
     load_package(
         folder,
         {
             "LLM_SYNDATA_GEN": job.model or "none",
             "LITELLM_API_KEY_SYNDATA_GEN": "",
             "SYNTHETIC_UTTERANCE_GEN_PERSONAS_PER_BATCH": "1",
-            "SYNTHETIC_UTTERANCE_GEN_NUMOF_PERSONAS": str(job.personas),
-            "SYNTHETIC_UTTERANCE_GEN_UTTERANCES_PER_PERSONA": str(job.utterances),
+            "SYNTHETIC_UTTERANCE_GEN_NUMOF_PERSONAS": str(personas),
+            "SYNTHETIC_UTTERANCE_GEN_UTTERANCES_PER_PERSONA": str(utterances),
             "INTENT_DETECTION_TINY_MODEL": job.tiny,
             "INTENT_DETECTION_LARGE_MODEL": large,
         },
     )
-    usage = _place_model(job)
+    parameters = _parameters(job.workflow)
+    usage = _place_model(job, parameters)
     # The same steps in a tenth of the time; they took most of the training.
     fastworkflow("model_pipeline_training").AdamW = partial(torch.optim.AdamW, fused=True)
     training = fastworkflow("train.__main__")
     # The package `datasets` is for downloaded personas; ours are in the folder.
     training._datasets_available = lambda: True
     training.train_workflow(job.workflow)
-    (folder / OUTCOME).write_bytes(orjson.dumps(asdict(usage)))
+    outcome = Outcome(usage, list(measure_held_out(job.workflow, parameters)))
+    (folder / OUTCOME).write_bytes(orjson.dumps(asdict(outcome)))
 
 
-def _place_model(job: Job) -> ModelUsage:
+def measure_held_out(workflow: str, parameters: Mapping[str, Sequence[str]]) -> Iterator[HeldOut]:
+    """Ask the trained models what utterances of the held-out patterns mean."""
+    definition = fastworkflow().RoutingRegistry.get_definition(workflow)
+    core = {"wildcard", *definition.command_directory.core_command_names}
+    for context, names in definition.contexts.items():
+        folder = models_folder(workflow, context)
+        if not folder.is_dir():
+            continue
+        router = fastworkflow("model_pipeline_training").CommandRouter(str(folder))
+        for name in sorted(set(names) - core):
+            own = definition.get_command_utterances(name).plain_utterances
+            command = Command(name, tuple(own), tuple(parameters.get(name, ())))
+            for pattern, said in held_out(command):
+                yield HeldOut(pattern, name, said, [str(one) for one in router.predict(said)])
+
+
+def _place_model(job: Job, parameters: Mapping[str, Sequence[str]]) -> ModelUsage:
     litellm: Any = importlib.import_module("litellm")
     usage = ModelUsage()
     ask = litellm.completion
-    parameters = _parameters(job.workflow)
 
     def no_model(**request: Any) -> Any:
         text = answer_of_no_model(str(request["messages"][0]["content"]), parameters)

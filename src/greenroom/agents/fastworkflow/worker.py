@@ -28,13 +28,12 @@ import orjson
 from greenroom.agents.fastworkflow import session as session
 from greenroom.agents.fastworkflow.commands import fastworkflow
 from greenroom.agents.fastworkflow.fastworkflow_bridge import check_entry_points
-from greenroom.agents.fastworkflow.folders import COMMAND_INFO, WORKFLOWS, place_policy
+from greenroom.agents.fastworkflow.folders import WORKFLOWS, models_folder, place_policy
 from greenroom.agents.fastworkflow.processes import load_package
 
 SOCKET = "workers.sock"
 READY = "ready.json"
 
-_GLOBAL_CONTEXT = "global"
 _MODEL_FILES = ("*.pth", "*.pkl", "*.safetensors", "*.bin", "*.csv")
 
 
@@ -99,11 +98,11 @@ def load_fastworkflow(folder: Path, workflow: str, *, trained: bool = False) -> 
 def _place_routers(workflow: str, *, trained: bool) -> None:
     router = fastworkflow("model_pipeline_training").CommandRouter
     for context in fastworkflow().RoutingRegistry.get_definition(workflow).contexts:
-        path = f"{workflow}/{COMMAND_INFO}/{context.replace('*', _GLOBAL_CONTEXT)}"
+        folder = models_folder(workflow, context)
         if not trained:
-            router._instances_cache[path] = NoIntentModel()
-        elif Path(path).is_dir():
-            router(path)
+            router._instances_cache[str(folder)] = NoIntentModel()
+        elif folder.is_dir():
+            router(str(folder))
 
 
 def _warm_up(workflow: str) -> None:
