@@ -430,11 +430,3 @@ def test_tau_benchs_command_line(tmp_path: Path) -> None:
     unknown = run("--agent-strategy", "nobody")
     assert (unknown.returncode, "Unknown agent strategy" in unknown.stderr) == (2, True)
     assert run("--num-trials", "0", "--agent-strategy", "oracle").returncode == 2
-
-
-def test_a_comparison_shows_names_and_headings_whole(played: Greenroom) -> None:
-    lines = played("compare", "good", "bad").out.splitlines()
-    head = next(line for line in lines if line.split()[:1] == ["Run"])
-    assert head.split()[:5] == ["Run", "Tasks", "Episodes", "Coverage", "pass^1"]
-    rows = [line.split()[:2] for line in lines[lines.index(head) + 2 :][:2]]
-    assert rows == [["good", "30"], ["bad", "30"]]

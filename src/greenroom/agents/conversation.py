@@ -17,6 +17,7 @@ from pydantic import Field
 from greenroom.models import ModelRequest
 from greenroom.options import Count, Settings
 from greenroom.trajectories import NOTICE
+from greenroom.util.characters import writable
 from greenroom.util.json_values import as_dict, as_list
 
 if TYPE_CHECKING:
@@ -104,14 +105,6 @@ class ModelAgent(ABC):
     def _object_to(self, problem: str) -> bool:
         self._record_answer(NOTICE + problem)
         return False
-
-
-def writable(text: str) -> str:
-    """The text with a question mark for each half of a surrogate pair.
-
-    A model that is cut off within an emoji sends one, and no file or database can store it.
-    """
-    return text.encode("utf-8", "replace").decode()
 
 
 def extras_of(sent: Mapping[str, Any], known: Set[str]) -> dict[str, Any]:

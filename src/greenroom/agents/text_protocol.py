@@ -19,10 +19,10 @@ from greenroom.agents.conversation import (
     ModelAgentSettings,
     Unreadable,
     read_object,
-    writable,
 )
 from greenroom.agents.strategies import AgentContext, AgentStrategy, Stage
 from greenroom.domains.tasks import RESPOND, Action, respond
+from greenroom.util.characters import writable
 
 if TYPE_CHECKING:
     from greenroom.domains.tools import ToolInfo

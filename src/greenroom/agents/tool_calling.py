@@ -17,11 +17,11 @@ from greenroom.agents.conversation import (
     Unreadable,
     extras_of,
     read_object,
-    writable,
 )
 from greenroom.agents.strategies import AgentContext, AgentStrategy, Stage
 from greenroom.domains.tasks import Action, respond
 from greenroom.models.json_answers import objects_in
+from greenroom.util.characters import writable
 from greenroom.util.json_values import as_dict
 
 if TYPE_CHECKING:

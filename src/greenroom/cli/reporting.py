@@ -16,6 +16,7 @@ from greenroom.cli.options import Json
 from greenroom.cli.output import confirm, console, echo, print_json, print_table, printable
 from greenroom.errors import InputError, UnknownName
 from greenroom.options import Config, Flag, checked
+from greenroom.util.characters import writable
 from greenroom.util.files import check_directory, write_whole
 
 if TYPE_CHECKING:
@@ -207,9 +208,8 @@ def write(
         raise InputError(f"A {name} file cannot be printed: name one with -o FILE.")
     last = ""
     for piece in pieces(report, name):
-        # Half a surrogate pair is no character: no stream takes it.
         _print_piece(last)
-        last = str(piece).encode("utf-8", "replace").decode()
+        last = writable(str(piece))
     _print_piece(last.rstrip("\n") + "\n")
 
 

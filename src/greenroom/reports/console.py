@@ -17,6 +17,7 @@ from greenroom.reports.evaluation_words import cell_name, value_text
 from greenroom.reports.report import EvaluatedRow
 from greenroom.store import EvaluationRecord
 from greenroom.store.outcomes import outcome_info
+from greenroom.util.characters import writable
 
 WIDE = 100
 """From so many columns on, there is room for wide columns and for what figures mean."""
@@ -270,4 +271,4 @@ def _block(console: Console, name: str, text: str, *, indent: int = 0) -> None:
 
 def _say(console: Console, text: str, style: str = "", *, indent: int = 0) -> None:
     line = " " * indent + texts.one_line(text)
-    console.print(RichText(line.encode("utf-8", "replace").decode(), style), soft_wrap=True)
+    console.print(RichText(writable(line), style), soft_wrap=True)

@@ -21,6 +21,7 @@ from greenroom.errors import InputError
 from greenroom.reports.json_report import json_pieces, record_json
 from greenroom.reports.report import ComparisonReport, EvaluationReport, RunReport
 from greenroom.reports.sections import Report
+from greenroom.util.characters import writable
 from greenroom.util.raw_json import plain, raw_text, record_text, storable
 
 _BATCH = 1_000
@@ -100,16 +101,21 @@ def _table(report: Report) -> Generator[tuple[dict[str, set[type]], Iterator[dic
 
 def _csv(report: Report) -> Iterator[str]:
     out = io.StringIO()
+
+    def line() -> str:
+        written = out.getvalue().removesuffix("\r\n") + "\n"
+        out.seek(0)
+        out.truncate()
+        return writable(written)
+
     with _table(report) as (columns, rows):
-        writer = csv.DictWriter(out, list(columns), lineterminator="\n")
+        # Cells with one of the two characters that end a line are quoted.
+        writer = csv.DictWriter(out, list(columns), lineterminator="\r\n")
         writer.writeheader()
+        yield line()
         for row in rows:
             writer.writerow(row)
-            # Half a surrogate pair is no character and cannot be written to a file.
-            yield out.getvalue().encode("utf-8", "replace").decode()
-            out.seek(0)
-            out.truncate()
-    yield out.getvalue()
+            yield line()
 
 
 def _parquet(report: Report) -> Iterator[bytes]:

@@ -10,6 +10,7 @@ from typing import BinaryIO
 from uuid import uuid4
 
 from greenroom.errors import DataError
+from greenroom.util.characters import writable
 
 PACK_LIMIT = 256 * 2**20
 """The most bytes that a pack or a checkout may hold, and so each of its files."""
@@ -98,5 +99,4 @@ def _remove(path: Path) -> None:
 
 def _write(file: BinaryIO, pieces: Iterable[str | bytes]) -> None:
     for piece in pieces:
-        # Half of a surrogate pair is no character: no file takes it.
-        file.write(piece.encode("utf-8", "replace") if isinstance(piece, str) else piece)
+        file.write(writable(piece).encode() if isinstance(piece, str) else piece)

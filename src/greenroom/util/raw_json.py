@@ -15,6 +15,8 @@ from typing import Any, cast
 import orjson
 from pydantic import BaseModel
 
+from greenroom.util.characters import writable
+
 DEEPEST = 200
 """Levels of nesting. Many functions that read JSON recurse, and Python ends at about 1,000."""
 _MOST_BITS = 14_000  # Python neither writes nor reads numbers of more than 4,300 digits
@@ -59,7 +61,7 @@ def record_text(record: BaseModel | dict[str, Any] | list[Any]) -> str:
 
 def storable(text: str) -> str:
     """A text that every database takes: without NUL and halves of surrogate pairs."""
-    return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
+    return writable(text.replace("\0", "\N{REPLACEMENT CHARACTER}"))
 
 
 def plain(value: Any, levels: int = DEEPEST + 40) -> Any:
@@ -88,8 +90,7 @@ def plain(value: Any, levels: int = DEEPEST + 40) -> Any:
 
 def _key(key: Any) -> str:
     # No serializer takes half of a surrogate pair as a key.
-    text = key if isinstance(key, str) else _shown(key)
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    return writable(key if isinstance(key, str) else _shown(key))
 
 
 def _shown(value: Any) -> str:

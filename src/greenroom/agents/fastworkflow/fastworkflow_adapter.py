@@ -20,7 +20,6 @@ from uuid import uuid4
 import orjson
 from pydantic import Field, TypeAdapter, ValidationError
 
-from greenroom.agents.conversation import writable
 from greenroom.agents.fastworkflow.binding import NOT_UNDERSTOOD
 from greenroom.agents.fastworkflow.commands import first_word
 from greenroom.agents.fastworkflow.fastworkflow_tool_map import ToolMap
@@ -32,6 +31,7 @@ from greenroom.errors import InputError
 from greenroom.models import ContextWindowExceeded, ModelRequest, Tokens
 from greenroom.models.purses import Spending
 from greenroom.options import ModelRole, Settings
+from greenroom.util.characters import writable
 
 log = logging.getLogger("greenroom.fastworkflow")
 

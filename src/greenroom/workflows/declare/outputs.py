@@ -11,6 +11,7 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from greenroom.errors import GreenroomError
 from greenroom.messages import Message, messages_of
+from greenroom.util.characters import writable
 from greenroom.util.raw_json import DEEPEST
 from greenroom.workflows.calls import SERVER_ERROR, CallError
 
@@ -93,7 +94,7 @@ def _dumped(value: Any) -> Any:
 
 def _key(key: Any) -> str:
     if isinstance(key, str):  # a subclass, such as a member of an enumeration
-        return str.__str__(key).encode("utf-8", "replace").decode()
+        return writable(str.__str__(key))
     if key is None or isinstance(key, (bool, int, float)):
         return orjson.dumps(key).decode()
     return str(key)
