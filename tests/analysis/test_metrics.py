@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from greenroom.analysis.comparison import ComparedRun, compare_runs
 from greenroom.analysis.figures import Resampling, RunMetrics
 from greenroom.analysis.metrics import measure_run
 from greenroom.analysis.tally import EpisodeLike, cost_of, pass_hat_k
@@ -171,8 +172,8 @@ def test_steps_and_time() -> None:
 
 
 def priced(*costs: float | None, task: int = 0) -> Counted:
-    purses = {f"purse {n}": Usage(calls=1, prompt_tokens=5, completion_tokens=2, cost=cost)
-              for n, cost in enumerate(costs)}  # fmt: skip
+    purses = {purse: Usage(calls=1, prompt_tokens=5, completion_tokens=2, cost=cost)
+              for purse, cost in zip(("agent", "user"), costs, strict=False)}  # fmt: skip
     return Counted(task, usage=purses)
 
 
@@ -194,9 +195,24 @@ def test_an_unknown_price_is_never_nothing(episodes: list[Counted], total: float
     assert cost_of(episodes) == total
 
 
+def test_the_cost_of_an_agent_that_does_not_tell_it_is_unknown() -> None:
+    episodes = [Counted(usage={"user": Usage(calls=1, cost=0.5)}, step_count=2)]
+    untold = measure_run(episodes, task_indices=[0], num_trials=1)
+    assert (untold.total_cost, untold.average_cost, untold.tasks[0].cost) == (None, None, None)
+    scripted = measure_run(episodes, task_indices=[0], num_trials=1, asks_no_model=True)
+    assert (scripted.total_cost, scripted.tasks[0].cost) == (0.5, 0.5)
+    silent, told = (
+        ComparedRun(name, episodes, [0], 1, asks_no_model=free)
+        for name, free in (("silent", False), ("told", True))
+    )
+    compared = compare_runs([silent, told])
+    assert [side.average_cost for side in compared.runs] == [None, 0.5]
+    assert compared.comparisons[0].cost_difference is None
+
+
 def test_tokens_by_purse() -> None:
     metrics = measure_run([priced(0.5, None), priced(0.1, task=1)], task_indices=[], num_trials=1)
-    assert metrics.tokens == {"purse 0": 14, "purse 1": 7}
+    assert metrics.tokens == {"agent": 14, "user": 7}
 
 
 def test_records_and_their_summaries_give_the_same_figures() -> None:

@@ -21,7 +21,6 @@ from greenroom.analysis.tally import (
     SOLVED,
     EpisodeLike,
     Tally,
-    cost_of,
     instruction_of,
     reward_of,
     tally,
@@ -45,6 +44,8 @@ class ComparedRun:
     reasons: Mapping[int, str] = field(default_factory=dict[int, str])
     """Why it failed tasks, where that is known: a sentence by task."""
     over: bool = True
+    asks_no_model: bool = False
+    """The agent spends nothing."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ class _Side:
         return len(trials), sum(trials)
 
     def average_cost(self, tasks: set[int]) -> float | None:
-        return _average_cost([one for one in self.counted.played if one.task_index in tasks])
+        played = [one for one in self.counted.played if one.task_index in tasks]
+        return _average_cost(self.counted, played)
 
 
 def compare_runs(
@@ -105,7 +107,12 @@ def compare_runs(
 
 
 def _side(run: ComparedRun, convention: ErrorConvention, how: Resampling) -> _Side:
-    counted = tally(run.episodes, task_indices=run.task_indices, num_trials=run.num_trials)
+    counted = tally(
+        run.episodes,
+        task_indices=run.task_indices,
+        num_trials=run.num_trials,
+        asks_no_model=run.asks_no_model,
+    )
     metrics = convention_metrics(counted, convention, over=run.over, how=how)
     played = counted.played
     with_result = sum(reward_of(one) is not None for one in played)
@@ -124,8 +131,8 @@ def _side(run: ComparedRun, convention: ErrorConvention, how: Resampling) -> _Si
             planned=counted.planned,
             with_result=with_result,
             coverage=with_result / counted.planned if counted.planned else nan,
-            total_cost=cost_of(played),
-            average_cost=_average_cost(played),
+            total_cost=counted.cost(played),
+            average_cost=_average_cost(counted, played),
             average_seconds=fmean(one.seconds for one in played) if played else nan,
         ),
     )
@@ -159,8 +166,8 @@ def uneven_errors(run: ComparedRun, beside: ComparedRun) -> tuple[float, float] 
     return (there, everywhere) if abs(there - everywhere) > 1.96 * error else None
 
 
-def _average_cost(played: Sequence[EpisodeLike]) -> float | None:
-    cost = cost_of(played)
+def _average_cost(counted: Tally, played: Sequence[EpisodeLike]) -> float | None:
+    cost = counted.cost(played)
     return None if cost is None else cost / len(played)
 
 

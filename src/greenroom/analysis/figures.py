@@ -148,6 +148,8 @@ class RunMetrics(Immutable, frozen=True):
     """Of all episodes together."""
     total_cost: float | None
     average_cost: float | None
+    costs_are_told: bool = True
+    """Whether what the agent spends is counted; if not, the costs are unknown."""
     tokens: dict[str, int]
     """Tokens by purse."""
     tasks: list[TaskFigures]

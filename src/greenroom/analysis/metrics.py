@@ -13,7 +13,6 @@ from greenroom.analysis.tally import (
     SOLVED,
     EpisodeLike,
     Tally,
-    cost_of,
     instruction_of,
     is_solved,
     reward_of,
@@ -31,6 +30,7 @@ def measure_run(
     task_indices: Sequence[int],
     num_trials: int,
     over: bool = True,
+    asks_no_model: bool = False,
     how: Resampling = USUAL,
 ) -> figures.RunMetrics:
     """Count and estimate everything of a run, whatever it lacks.
@@ -42,12 +42,15 @@ def measure_run(
     Where nothing counts, figures are NaN.
 
     The turn curve, steps to success and mean steps are of the episodes with a result; time, money
-    and tokens are of all that were played.
+    and tokens are of all that were played. The cost of an agent that does not tell it is unknown;
+    `asks_no_model` says that there is none.
     """
-    counted = tally(episodes, task_indices=task_indices, num_trials=num_trials)
+    counted = tally(
+        episodes, task_indices=task_indices, num_trials=num_trials, asks_no_model=asks_no_model
+    )
     played = counted.played
     results = [one for one in played if reward_of(one) is not None]
-    total_cost = cost_of(played)
+    total_cost = counted.cost(played)
     return figures.RunMetrics(
         confidence=how.confidence,
         planned=counted.planned,
@@ -66,6 +69,7 @@ def measure_run(
         seconds=sum(row.seconds for row in played),
         total_cost=total_cost,
         average_cost=None if total_cost is None else total_cost / len(played),
+        costs_are_told=counted.costs_are_told,
         tokens=tokens_of(played),
         tasks=[_task_figures(counted, index) for index in counted.rows],
         latency=_latency(played, how.confidence),
@@ -190,7 +194,7 @@ def _task_figures(counted: Tally, task_index: int) -> figures.TaskFigures:
         outcomes={trial: trials[trial].outcome for trial in sorted(trials)},
         mean_steps=_mean([row.step_count for row in results]),
         mean_turns=_mean([row.turns for row in results]),
-        cost=cost_of(trials.values()),
+        cost=counted.cost(trials.values()),
         instruction=instruction_of(trials.values()),
     )
 

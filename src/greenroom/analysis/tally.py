@@ -35,6 +35,8 @@ class Tally:
     """By task, then by trial; a planned task that was not played has an empty mapping."""
     num_trials: int
     duplicates: int
+    costs_are_told: bool = True
+    """Whether what the agent spends is counted."""
 
     @property
     def played(self) -> list[EpisodeLike]:
@@ -49,6 +51,10 @@ class Tally:
     def missing(self, task_index: int) -> int:
         """How many planned trials of a task were not played."""
         return max(0, self.num_trials - len(self.rows[task_index]))
+
+    def cost(self, episodes: Iterable[EpisodeLike]) -> float | None:
+        """What episodes cost: None if any price or the agent's share is unknown, or if it is 0."""
+        return cost_of(episodes) if self.costs_are_told else None
 
     def rewards(
         self, convention: ErrorConvention, *, over: bool = True
@@ -73,19 +79,29 @@ class Tally:
 
 
 def tally(
-    episodes: Iterable[EpisodeLike], *, task_indices: Sequence[int], num_trials: int
+    episodes: Iterable[EpisodeLike],
+    *,
+    task_indices: Sequence[int],
+    num_trials: int,
+    asks_no_model: bool = False,
 ) -> Tally:
     """Sort the episodes of a run by task and trial; of duplicates the first one counts.
 
-    Episodes beyond the plan were played, so they are counted as planned ones.
+    Episodes beyond the plan were played, so they are counted as planned ones. `asks_no_model` says
+    that the agent spends nothing.
     """
     rows: dict[int, dict[int, EpisodeLike]] = {index: {} for index in task_indices}
-    duplicates = 0
+    duplicates, acted, counted = 0, False, False
     for episode in episodes:
+        used = episode.usage.get("agent")
+        acted |= episode.step_count > 0
+        counted |= used is not None and bool(used.calls or used.cached_calls)
         trials = rows.setdefault(episode.task_index, {})
         duplicates += episode.trial in trials
         trials.setdefault(episode.trial, episode)
-    return Tally(rows, num_trials, duplicates)
+    # An agent that acts without a call that is counted may ask models of its own.
+    told = asks_no_model or counted or not acted
+    return Tally(rows, num_trials, duplicates, told)
 
 
 def instruction_of(episodes: Iterable[EpisodeLike]) -> str:

@@ -105,6 +105,7 @@ def _run_data(store: Store, run: RunRecord, by: Sequence[str]) -> RunData:
             task_indices=run.task_indices,
             num_trials=run.num_trials,
             over=run.status != "running",
+            asks_no_model=run.reads_script,
         ),
         errors=errors,
         published=published_rows(run),

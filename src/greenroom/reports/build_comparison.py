@@ -99,6 +99,7 @@ def _compared_run(store: Store, run: RunRecord) -> ComparedRun:
         task_indices=run.task_indices,
         num_trials=run.num_trials,
         over=run.status != "running",
+        asks_no_model=run.reads_script,
         reasons=reasons,
     )
 

@@ -14,7 +14,6 @@ from greenroom.reports import shared_sections as shared
 from greenroom.reports.report import RunData, RunReport
 from greenroom.reports.run_figures import (
     LEADERBOARD_KS,
-    agent_untold,
     bought,
     figures,
     reliability,
@@ -194,7 +193,7 @@ def costs(data: RunData) -> Iterator[AnySection]:
     """Tokens and money by purse."""
     if bought(data):
         spent = usage_by_purse(one.usage for one in data.counted)
-        untold = agent_untold(data)
+        untold = not data.metrics.costs_are_told
         yield from shared.costs_table(spent, data.attempts_usage, data.attempts, untold=untold)
 
 

@@ -86,7 +86,7 @@ def _money_figures(data: RunData) -> Iterator[Figure]:
     if bought(data):
         average = metrics.average_cost
         each = "" if average is None else f"{money(average)} per episode"
-        cost = cost_figure(usages, data.run.config, each, untold=agent_untold(data))
+        cost = cost_figure(usages, data.run.config, each, untold=not metrics.costs_are_told)
         yield cost
         solved = metrics.outcomes.get("success", 0)
         if cost.value is not None and solved:
@@ -114,14 +114,6 @@ def _time_figures(data: RunData) -> Iterator[Figure]:
         yield fig("latency_p95", "Turn, p95", turn.p95, meaning, "seconds")
     if seconds > 0:
         yield fig("time", "Time", seconds, "all episodes together", "seconds")
-
-
-def agent_untold(data: RunData) -> bool:
-    """Whether the agent acted without a call that is counted: it may ask models of its own."""
-    agent = (one.usage.get("agent") for one in data.episodes)
-    counted = any(used and (used.calls or used.cached_calls) for used in agent)
-    acted = any(one.steps for one in data.episodes)
-    return acted and not counted and not data.run.reads_script
 
 
 def bought(data: RunData) -> bool:
