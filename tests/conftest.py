@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 from greenroom.domains.domain import Domain, load_domain
 from greenroom.store import Store, open_store
 from greenroom.util import imports
+from greenroom.util.characters import writable
 from tests.postgres import Postgres, running_postgres
 
 ROOT = Path(__file__).parents[1]
@@ -84,6 +85,18 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         if os.environ.get("CI"):
             pytest.fail(NO_OFFICIAL_DATA, pytrace=False)
         pytest.skip(NO_OFFICIAL_DATA)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Clean what a test printed: one half of a surrogate pair would end the whole session."""
+    report = yield
+    report.sections = [(name, writable(text)) for name, text in report.sections]
+    if report.longrepr is not None and not isinstance(report.longrepr, tuple):
+        text = str(report.longrepr)
+        if text != writable(text):
+            report.longrepr = writable(text)
+    return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
