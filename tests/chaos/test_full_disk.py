@@ -117,7 +117,6 @@ def test_no_room_for_the_cache_of_answers(scene: Scene, disk: SmallDisk) -> None
     before, since = scene.finished(), len(scene.provider.seen)
     cached = scene.resume()
     assert cached.end() == 0, cached.stderr
-    assert scene.used().cached_calls > 0, "answers that were kept are used"
     scene.assert_nothing_is_lost_or_twice_or_unpaid(before, since=since, cancelled=scene.at_once)
 
 
