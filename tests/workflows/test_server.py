@@ -10,6 +10,7 @@ import pytest
 from greenroom import workflow
 from greenroom.errors import InputError
 from greenroom.workflows.serve import create_app, running_app, served
+from greenroom.workflows.serve.connections import GuardedProtocol
 from tests.workflows.serving import Server
 
 
@@ -37,6 +38,25 @@ def test_several_run_side_by_side_in_one_event_loop() -> None:
             return [reply.json for reply in replies]
 
     assert asyncio.run(main()) == [3, 3]
+
+
+def test_pieces_are_sent_at_once_in_a_plain_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    delays: list[bool] = []
+    made = GuardedProtocol.connection_made
+
+    def noting(protocol: GuardedProtocol, transport: asyncio.Transport) -> None:
+        connection = transport.get_extra_info("socket")
+        delays.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 0)
+        made(protocol, transport)
+
+    monkeypatch.setattr(GuardedProtocol, "connection_made", noting)
+
+    async def main() -> None:
+        async with served(create_app(three)) as address:
+            await asyncio.to_thread(Server(address).post, "/invoke", {"inputs": {}})
+
+    asyncio.run(main())
+    assert delays == [False]
 
 
 def test_a_port_that_is_taken_is_told() -> None:
