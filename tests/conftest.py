@@ -6,14 +6,17 @@ import os
 import signal
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from greenroom import store as stores
 from greenroom.domains.domain import Domain, load_domain
 from greenroom.store import Store, open_store
 from greenroom.util import imports
 from greenroom.util.characters import writable
+from tests.cli.running import Greenroom
 from tests.postgres import Postgres, running_postgres
 
 ROOT = Path(__file__).parents[1]
@@ -103,6 +106,23 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     skipped = len(terminalreporter.stats.get("skipped", []))
     if skipped:
         terminalreporter.write_line(f"{skipped} tests were skipped; the reasons are listed above.")
+
+
+@pytest.fixture
+def greenroom(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Generator[Greenroom]:
+    """The command. Each opens the store for itself, which in life ends with its process."""
+    opened: list[Store] = []
+
+    def noted(*given: Any, **options: Any) -> Store:
+        opened.append(open_store(*given, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(stores, "open_store", noted)
+    yield Greenroom(capsys)
+    for store in opened:
+        store.close()
 
 
 @pytest.fixture(autouse=True)

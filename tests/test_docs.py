@@ -95,11 +95,6 @@ def pages_with(*, official: bool) -> list[Any]:
 
 
 @pytest.fixture
-def greenroom(capsys: pytest.CaptureFixture[str]) -> Greenroom:
-    return Greenroom(capsys)
-
-
-@pytest.fixture
 def address() -> Generator[Address]:
     """Scripted model servers, started when they are first asked for."""
     with ExitStack() as running:

@@ -30,11 +30,6 @@ EXAMPLE = Path(__file__).parents[1] / "examples/dspy_react"
 ASKED_FIRST = "May I go ahead?"
 
 
-@pytest.fixture
-def greenroom(capsys: pytest.CaptureFixture[str]) -> Greenroom:
-    return Greenroom(capsys)
-
-
 @pytest.fixture(autouse=True)
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What `pip install -e` leaves behind: the code on the path, and its entry points beside it."""

@@ -14,11 +14,6 @@ EXAMPLE = Path(__file__).parents[1] / "examples/library_domain"
 
 
 @pytest.fixture
-def greenroom(capsys: pytest.CaptureFixture[str]) -> Greenroom:
-    return Greenroom(capsys)
-
-
-@pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What `pip install -e` leaves behind: the code on the path, and its entry points beside it."""
     metadata = tmp_path / "greenroom_library-0.1.0.dist-info"

@@ -20,11 +20,6 @@ NASTY = "[/b] [red]x :smile: \x1b]0;owned\x07\x1b[31m\x9b2J\u202e\x00"
 SHOWN = "[/b] [red]x :smile: ]0;owned[31m2J"
 
 
-@pytest.fixture
-def greenroom(capsys: pytest.CaptureFixture[str]) -> Greenroom:
-    return Greenroom(capsys)
-
-
 @given(st.text(st.characters(codec=None)))
 def test_nothing_that_is_printed_controls_a_terminal(text: str) -> None:
     allowed = {"\n", "\t"}

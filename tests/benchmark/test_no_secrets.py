@@ -135,11 +135,6 @@ def kept() -> Generator[Store]:
     store.close()
 
 
-@pytest.fixture
-def greenroom(capsys: pytest.CaptureFixture[str]) -> Greenroom:
-    return Greenroom(capsys)
-
-
 @pytest.fixture(autouse=True)
 def planted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name, key in KEYS.items():

@@ -25,11 +25,6 @@ SECRET = "planted-3c1f90aa7d"
 
 
 @pytest.fixture
-def greenroom(capsys: pytest.CaptureFixture[str]) -> Greenroom:
-    return Greenroom(capsys)
-
-
-@pytest.fixture
 def pack(tmp_path: Path) -> Path:
     directory = tmp_path / "pack"
     write_pack(directory, [find_pack(find_plugin("retail"))])

@@ -16,9 +16,6 @@ from greenroom.api import evaluate
 from greenroom.store import Store
 from tests.cli.running import Greenroom
 
-# Each command opens the store for itself; its connections end with the process.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
 HOSTILE: list[str] = [
     "half \ud83d an emoji",
     "\udc00",

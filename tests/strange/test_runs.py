@@ -28,9 +28,6 @@ from tests.domains import small
 from tests.strange.outputs import check_done, check_every_form, check_markdown
 from tests.strange.values import MARK, deep, examples, kept, normal, texts, values
 
-# Each command opens the store for itself; its connections end with the process.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
 NUMBER = count()
 
 

@@ -36,11 +36,6 @@ def agenta() -> Generator[str]:
         yield address
 
 
-@pytest.fixture
-def greenroom(capsys: pytest.CaptureFixture[str]) -> Greenroom:
-    return Greenroom(capsys)
-
-
 def found(address: str) -> Profile:
     return anyio.run(discover, address)
 
