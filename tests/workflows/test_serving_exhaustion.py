@@ -82,7 +82,11 @@ def answered(connection: socket.socket) -> bytes:
         ),
     ],
 )
-def test_a_head_has_a_limit(sent: bytes, why: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_head_has_a_limit(
+    sent: bytes, why: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As some libraries do that handlers import.
+    monkeypatch.setattr(logging.getLogger(), "level", logging.ERROR)
     with serving(echo) as server, server.raw() as connection:
         with suppress(ConnectionError):  # it does not read the rest
             connection.sendall(sent)

@@ -44,6 +44,8 @@ SECONDS_TO_TAKE = 30.0
 TIMED_OUT = 408
 
 log = logging.getLogger("greenroom.serve")
+# Some libraries that handlers import raise the level of the root logger.
+log.setLevel(logging.WARNING)
 
 
 class Connections(ServerState):
