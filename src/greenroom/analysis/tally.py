@@ -53,7 +53,7 @@ class Tally:
         return max(0, self.num_trials - len(self.rows[task_index]))
 
     def cost(self, episodes: Iterable[EpisodeLike]) -> float | None:
-        """What episodes cost: None if any price or the agent's share is unknown, or if it is 0."""
+        """What episodes cost; None if a price or the agent's share is unknown, or all was free."""
         return cost_of(episodes) if self.costs_are_told else None
 
     def rewards(

@@ -12,7 +12,8 @@ from greenroom.store.evaluation_records import (
     ScoreSummary,
     TestSetVersion,
 )
-from greenroom.store.jobs import Attempt, JobKind, Jobs, Standing
+from greenroom.store.job_rows import Attempt, JobKind
+from greenroom.store.jobs import Jobs, Standing
 from greenroom.store.judging_records import (
     FaultAuthor,
     FaultKind,

@@ -6,12 +6,10 @@ changes. Only a cell without a result, which ended in an infrastructure error, i
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
-from pydantic import ValidationError
 from sqlalchemy import (
     Engine,
     Select,
@@ -29,58 +27,32 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.store.database import StoreError, insert_into, insert_or_replace, transaction
+from greenroom.store.job_rows import (
+    Attempt,
+    CellT,
+    JobKind,
+    JobT,
+    SummaryT,
+    cell_of,
+    cell_row,
+    finite,
+    usage_from,
+    usage_text,
+    without_content,
+)
 from greenroom.store.leases import LeaseOwner, Leases, is_held
 from greenroom.store.outcomes import NO_RESULT
-from greenroom.store.records import CellKey, CellRecord, JobRecord, JobStatus, Usage
+from greenroom.store.records import CellKey, JobStatus, Usage
 from greenroom.store.schema import failed_attempts, jobs, results
 from greenroom.util.raw_json import raw_value, record_text, storable
 
 _SUMMARY = ("item", "trial", "outcome", "score", "seconds", "cost", "usage", "error", "summary")
 _BAD_VALUES = (DataError, IntegrityError)
-_MOST_ATTEMPTS = 2**31 - 1
 _LONGEST_REASON = 300
 _ATTEMPT_KEY = ("job_id", "item", "trial", "started_at")
 _LONGEST_NAME = 200
 _LONGEST_STEM = _LONGEST_NAME - 10  # a number follows
 _TO_ATTEMPTS = ("job_id", "item", "trial", "started_at", "seconds", "error", "usage")
-
-
-JobT = TypeVar("JobT", bound=JobRecord)
-CellT = TypeVar("CellT", bound=CellRecord)
-SummaryT = TypeVar("SummaryT")
-
-
-@dataclass(frozen=True)
-class JobKind(Generic[JobT, CellT, SummaryT]):
-    """How jobs of one kind are written and read."""
-
-    name: str
-    """What the kind is called in the database and in messages."""
-    job: type[JobT]
-    cell: type[CellT]
-    columns: Callable[[JobT], dict[str, Any]]
-    """The columns of a job beyond those that every job has."""
-    score: Callable[[CellT], float | None]
-    summary: Callable[[CellT], dict[str, Any]]
-    """What summaries need beyond the columns that every result has."""
-    read_summary: Callable[[Any], SummaryT]
-    body: frozenset[str] = frozenset()
-    """The fields of a result that are large: they are kept apart and read only with the record."""
-    solved_at: float | None = None
-    """A score from here on is a success, and successes are counted; None for scores as they are."""
-    resume: str = ""
-    """The command that goes on with a job."""
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """An attempt at a cell that gave no result, and what it used."""
-
-    key: CellKey
-    started_at: str
-    seconds: float
-    error: str
-    usage: dict[str, Usage]
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +197,7 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         is kept among the attempts.
         """
         try:
-            return self._add([self._row(job_id, record) for record in records])
+            return self._add([cell_row(self.kind, job_id, record) for record in records])
         except (StoreError, ValueError, OverflowError) as error:
             if isinstance(error, StoreError) and not isinstance(error.__cause__, _BAD_VALUES):
                 raise
@@ -242,10 +214,10 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
 
     def _add_alone(self, job_id: str, record: CellT) -> bool:
         try:
-            return self._add([self._row(job_id, record)])[0]
+            return self._add([cell_row(self.kind, job_id, record)])[0]
         except (StoreError, ValueError, OverflowError) as error:
             reason = f"the result could not be stored: {storable(str(error))[:_LONGEST_REASON]}"
-            return self._add([self._row(job_id, _without_content(record, reason))])[0]
+            return self._add([cell_row(self.kind, job_id, without_content(record, reason))])[0]
 
     def finished(self, job_id: str) -> set[CellKey]:
         """The cells of a job that have a result."""
@@ -264,7 +236,7 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         )
         with transaction(self._engine) as connection:
             for row in connection.execution_options(yield_per=200).execute(statement):
-                yield self._cell(row)
+                yield cell_of(self.kind, row)
 
     def result(self, job_id: str, key: CellKey) -> CellT | None:
         """One cell's result, if there is one."""
@@ -273,7 +245,7 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         )
         with transaction(self._engine) as connection:
             row = connection.execute(statement).first()
-        return None if row is None else self._cell(row)
+        return None if row is None else cell_of(self.kind, row)
 
     def summaries(self, job_id: str) -> Iterator[SummaryT]:
         """What is counted of a job's results, by item and trial: quick and small."""
@@ -295,7 +267,7 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             "item": attempt.key[0],
             "trial": attempt.key[1],
             "started_at": attempt.started_at,
-            "seconds": _finite(attempt.seconds) or 0.0,
+            "seconds": finite(attempt.seconds) or 0.0,
             "error": storable(attempt.error),
             "usage": usage_text(attempt.usage),
         }
@@ -376,65 +348,6 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         elif is_held(row.lease_owner, row.lease_until):
             status = "running"
         return self.kind.job.model_validate(raw_value(row.record) | {"status": status})
-
-    def _row(self, job_id: str, record: CellT) -> dict[str, Any]:
-        item, trial = record.key
-        fields = record.model_dump(mode="json")
-        body = {name: fields.pop(name) for name in self.kind.body}
-        return {
-            "job_id": job_id,
-            "item": item,
-            "trial": trial,
-            "outcome": record.outcome,
-            "score": _finite(self.kind.score(record)),
-            "started_at": record.started_at.isoformat(),
-            "seconds": _finite(record.seconds) or 0.0,
-            "attempts": min(record.attempts, _MOST_ATTEMPTS),
-            "cost": _finite(record.cost),
-            "usage": usage_text(record.usage),
-            "error": None if record.error is None else storable(record.error),
-            "summary": record_text(self.kind.summary(record)),
-            "record": record_text(fields),
-            "body": record_text(body) if body else None,
-        }
-
-    def _cell(self, row: Any) -> CellT:
-        record, body = row.record, row.body
-        try:
-            # One step from text to record is several times quicker than two.
-            text = record if body is None else f"{record[:-1]},{body[1:]}"
-            return self.kind.cell.model_validate_json(text)
-        except ValidationError:
-            # Half of a surrogate pair, which only raw_value reads.
-            rest: dict[str, Any] = {} if body is None else raw_value(body)
-            return self.kind.cell.model_validate(raw_value(record) | rest)
-
-
-def _finite(number: float | None) -> float | None:
-    return number if number is not None and math.isfinite(number) else None
-
-
-def _without_content(record: CellT, reason: str) -> CellT:
-    """A cell without a result that says why, and still knows what it used."""
-    fields = type(record).model_fields
-    empty = {
-        name: field.get_default(call_default_factory=True)
-        for name, field in fields.items()
-        if not field.is_required() and name != "usage"
-    }
-    scored = {"reward": None} if "reward" in fields else {}
-    return record.model_copy(update={**empty, **scored, "outcome": NO_RESULT, "error": reason})
-
-
-def usage_text(usage: dict[str, Usage]) -> str:
-    """Usage by purse as JSON."""
-    return record_text({purse: used.model_dump() for purse, used in usage.items()})
-
-
-def usage_from(text: str) -> dict[str, Usage]:
-    """Usage by purse, from its JSON."""
-    found: dict[str, Any] = raw_value(text)
-    return {purse: Usage.model_validate(used) for purse, used in found.items()}
 
 
 def _broken_result_to_attempts() -> Any:

@@ -10,7 +10,8 @@ from greenroom.store.evaluation_records import (
     ResultSummary,
     ScoreSummary,
 )
-from greenroom.store.jobs import JobKind, Jobs, usage_from
+from greenroom.store.job_rows import JobKind, usage_from
+from greenroom.store.jobs import Jobs
 from greenroom.store.judging_records import JudgementRecord, JudgingRecord
 from greenroom.store.records import EpisodeRecord, EpisodeSummary, RunRecord
 from greenroom.util.raw_json import raw_value

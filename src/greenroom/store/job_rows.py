@@ -1,0 +1,117 @@
+"""How jobs and their results become rows of the database, and how rows are read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import ValidationError
+
+from greenroom.store.outcomes import NO_RESULT
+from greenroom.store.records import CellKey, CellRecord, JobRecord, Usage
+from greenroom.util.raw_json import raw_value, record_text, storable
+
+_MOST_ATTEMPTS = 2**31 - 1
+
+JobT = TypeVar("JobT", bound=JobRecord)
+CellT = TypeVar("CellT", bound=CellRecord)
+SummaryT = TypeVar("SummaryT")
+
+
+@dataclass(frozen=True)
+class JobKind(Generic[JobT, CellT, SummaryT]):
+    """How jobs of one kind are written and read."""
+
+    name: str
+    """What the kind is called in the database and in messages."""
+    job: type[JobT]
+    cell: type[CellT]
+    columns: Callable[[JobT], dict[str, Any]]
+    """The columns of a job beyond those that every job has."""
+    score: Callable[[CellT], float | None]
+    summary: Callable[[CellT], dict[str, Any]]
+    """What summaries need beyond the columns that every result has."""
+    read_summary: Callable[[Any], SummaryT]
+    body: frozenset[str] = frozenset()
+    """The fields of a result that are large: they are kept apart and read only with the record."""
+    solved_at: float | None = None
+    """A score from here on is a success, and successes are counted; None for scores as they are."""
+    resume: str = ""
+    """The command that goes on with a job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt at a cell that gave no result, and what it used."""
+
+    key: CellKey
+    started_at: str
+    seconds: float
+    error: str
+    usage: dict[str, Usage]
+
+
+def cell_row(kind: JobKind[Any, CellT, Any], job_id: str, record: CellT) -> dict[str, Any]:
+    """A result as a row of its table."""
+    item, trial = record.key
+    fields = record.model_dump(mode="json")
+    body = {name: fields.pop(name) for name in kind.body}
+    return {
+        "job_id": job_id,
+        "item": item,
+        "trial": trial,
+        "outcome": record.outcome,
+        "score": finite(kind.score(record)),
+        "started_at": record.started_at.isoformat(),
+        "seconds": finite(record.seconds) or 0.0,
+        "attempts": min(record.attempts, _MOST_ATTEMPTS),
+        "cost": finite(record.cost),
+        "usage": usage_text(record.usage),
+        "error": None if record.error is None else storable(record.error),
+        "summary": record_text(kind.summary(record)),
+        "record": record_text(fields),
+        "body": record_text(body) if body else None,
+    }
+
+
+def cell_of(kind: JobKind[Any, CellT, Any], row: Any) -> CellT:
+    """The result in a row of its table."""
+    record, body = row.record, row.body
+    try:
+        # One step from text to record is several times quicker than two.
+        text = record if body is None else f"{record[:-1]},{body[1:]}"
+        return kind.cell.model_validate_json(text)
+    except ValidationError:
+        # Half of a surrogate pair, which only raw_value reads.
+        rest: dict[str, Any] = {} if body is None else raw_value(body)
+        return kind.cell.model_validate(raw_value(record) | rest)
+
+
+def without_content(record: CellT, reason: str) -> CellT:
+    """A cell without a result that says why, and still knows what it used."""
+    fields = type(record).model_fields
+    empty = {
+        name: field.get_default(call_default_factory=True)
+        for name, field in fields.items()
+        if not field.is_required() and name != "usage"
+    }
+    scored = {"reward": None} if "reward" in fields else {}
+    return record.model_copy(update={**empty, **scored, "outcome": NO_RESULT, "error": reason})
+
+
+def finite(number: float | None) -> float | None:
+    """The number, or None for those that a database may not take."""
+    return number if number is not None and math.isfinite(number) else None
+
+
+def usage_text(usage: dict[str, Usage]) -> str:
+    """Usage by purse as JSON."""
+    return record_text({purse: used.model_dump() for purse, used in usage.items()})
+
+
+def usage_from(text: str) -> dict[str, Usage]:
+    """Usage by purse, from its JSON."""
+    found: dict[str, Any] = raw_value(text)
+    return {purse: Usage.model_validate(used) for purse, used in found.items()}
