@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import Field, model_validator
 
 from greenroom.options import Config, Count, Flag, Pairs, PathOrName, Reference
+
+DEFAULT_SPLIT: Final = "default"
+"""Stands for a pack's main split: `base` where there is one, else `test`."""
 
 Seconds = Annotated[float, Field(gt=0)]
 Retries = Annotated[int, Field(ge=0)]
@@ -91,3 +94,9 @@ class JudgeConfig(Config):
     judge_api_base: Annotated[str | None, Flag(metavar="URL")] = Field(
         default=None, description="An OpenAI-compatible server for the judge."
     )
+
+    @property
+    def judge(self) -> str:
+        """What the judge is recorded as; empty if there is none."""
+        model, provider = self.judge_model or "", self.judge_model_provider
+        return f"{provider}/{model}" if provider and model else model

@@ -2,7 +2,9 @@
 
 GreenroomError
 ├── InputError          something the person gave is wrong (exit status 2)
+│   ├── Conflict        somebody else changed the same thing in the meantime
 │   ├── DataError       a pack, task or result file cannot be used
+│   │   └── SetUpFailed the initial state of a task cannot be made
 │   └── UnknownName     a domain, agent strategy, split or task that does not exist
 ├── EpisodeOver         a step was taken after the episode had ended
 └── OutsideFault        something other than the agent or the workflow broke
@@ -27,8 +29,21 @@ class InputError(GreenroomError):
     """The input is wrong; the text says why and what to do."""
 
 
+class Conflict(InputError):
+    """Somebody else changed it in the meantime; the text says what to load again."""
+
+
 class DataError(InputError):
     """A file or directory cannot be used; the text names it."""
+
+
+class SetUpFailed(DataError):
+    """The initial state of a task cannot be made; the text names the task and what fails.
+
+    An episode of the task has no result. The others are played.
+    """
+
+    outcome = "infrastructure_error"
 
 
 class UnknownName(InputError):
@@ -57,10 +72,11 @@ class OutsideFault(GreenroomError):
 
 _SECRET_NAME = re.compile(
     r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|CREDENTIAL|COOKIE|AUTHORIZATION|(?:^|_)(?:PASS|AUTH|PAT|DSN)"
-    r"(?:_|$)|_PWD$",
+    r"(?:_|$)|_PWD$|_HEADERS$",
     re.IGNORECASE,
 )
-_SHORTEST_SECRET = 6
+SHORTEST_SECRET = 6
+"""Characters: shorter values of variables are not hidden, or whole texts would be."""
 _HIDDEN = "[hidden]"
 _URL_PASSWORD = re.compile(r"(?<=://)[^\s/?#\"'<>@]*:([^\s/?#\"'<>]+)@")
 _PARTS = r"(?:key|token|secret|sig|signature|pass|password|passwd|pwd|auth|code|credential)"
@@ -115,12 +131,12 @@ def redacted(text: str) -> str:
     credential (in an address, as a bearer token, as a key of a known form) by [hidden].
     """
     for name, value in os.environ.items():
-        if len(value) < _SHORTEST_SECRET:
+        if len(value) < SHORTEST_SECRET:
             continue
         if "://" in value:
             # The rest of an address is no secret, and helps to understand the text.
             for found in _URL_PASSWORD.finditer(value):
-                if len(found[1]) >= _SHORTEST_SECRET:
+                if len(found[1]) >= SHORTEST_SECRET:
                     text = text.replace(found[1], f"[{name}]")
         elif value in text and _SECRET_NAME.search(name):
             text = text.replace(value, f"[{name}]")

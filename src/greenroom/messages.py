@@ -7,6 +7,8 @@ from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict
 
+from greenroom.util.json_values import encoded
+
 Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 
 
@@ -59,6 +61,11 @@ def text_of(content: Any) -> str:
     if not isinstance(content, list):
         return ""
     return "".join(_part_text(part) for part in cast("list[Any]", content))
+
+
+def arguments_text(arguments: Any) -> str:
+    """The arguments of a tool call as JSON, whether they are given as a text or as they are."""
+    return arguments if isinstance(arguments, str) else encoded(arguments or {}).decode()
 
 
 def _part_text(part: Any) -> str:

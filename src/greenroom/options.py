@@ -136,14 +136,14 @@ def _read_pairs(given: Any, info: ValidationInfo) -> Any:
     return pairs
 
 
-def _read_numbers(given: Any) -> Any:
-    """The numbers of a text such as "1,2,3"."""
+def _read_task_ids(given: Any) -> Any:
+    """The tasks of a text such as "1,2,3" or "task_001": places are numbers, ids are texts."""
     if not isinstance(given, str):
         return given
     words = [word for word in re.split(r"[,\s]+", given) if word]
-    if not words or not all(word.isdecimal() for word in words):
-        raise InputError(f"--task-ids takes numbers, such as 1,2,3 or 1 2 3, not '{given}'.")
-    return [int(word) for word in words]
+    if not words:
+        raise InputError(f"--task-ids takes places or ids, such as 1,2,3, not '{given}'.")
+    return [int(word) if word.isdecimal() else word for word in words]
 
 
 def _absolute_if_there(given: str) -> str:
@@ -153,7 +153,8 @@ def _absolute_if_there(given: str) -> str:
 Count = Annotated[int, Field(ge=1)]
 Pairs = Annotated[dict[str, Any], BeforeValidator(_read_pairs)]
 """Names with values: `NAME=VALUE`, repeated, at the command line."""
-TaskIds = Annotated[list[int], BeforeValidator(_read_numbers)]
+TaskIds = Annotated[list[int | str], BeforeValidator(_read_task_ids)]
+"""Tasks by their places in the split, or by their own ids."""
 Reference = Annotated[str, AfterValidator(absolute_target)]
 """A registered name, `file.py:name` or `package.module:name`; files are stored absolute."""
 PathOrName = Annotated[str, AfterValidator(_absolute_if_there)]
@@ -244,7 +245,7 @@ def joined_lists(arguments: Sequence[str]) -> list[str]:
     joined: list[str] = []
     collecting = False
     for word in arguments:
-        is_value = re.fullmatch(r"[\d,\s]+", word) is not None
+        is_value = not word.startswith("-")
         if collecting and is_value and joined[-1] not in LIST_OPTIONS:
             joined[-1] += f",{word}"
         else:

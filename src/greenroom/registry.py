@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -22,6 +22,10 @@ def _as_it_is(found: Any, name: str) -> None:
     """Nothing but the kind itself will do."""
 
 
+def _no_advice(found: Mapping[str, Any]) -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class Registry(Generic[T]):
     """Things of one kind, found by name."""
@@ -32,6 +36,8 @@ class Registry(Generic[T]):
     """What error messages call one of them."""
     wrap: Callable[[Any, str], T | None] = _as_it_is
     """Makes one from a plain class or function of a file; None where it cannot."""
+    advise: Callable[[Mapping[str, Any]], str] = _no_advice
+    """What to do with what was found instead, by name."""
     _in_process: dict[str, Any] = field(default_factory=dict[str, Any])
     """Objects of this process, by the names that `name_of` gave them."""
 
@@ -48,7 +54,9 @@ class Registry(Generic[T]):
             return place
         label = self._label(given)
         if self._taken(given, label) is None:
-            raise InputError(f"{given!r} is not usable as {self.noun}.")
+            raise InputError(
+                f"{given!r:.200} is not usable as {self.noun}.{self.advise({'agent': given})}"
+            )
         name, number = label, 1
         while self._is_taken(name, given):
             number += 1
@@ -105,13 +113,14 @@ class Registry(Generic[T]):
             raise InputError(
                 f"'{chosen}' of {source} is not usable as {self.noun}: it is a "
                 f"{type(getattr(module, chosen)).__name__}, not a {self.kind.__name__}."
+                + self.advise({chosen: getattr(module, chosen)})
             )
         return found
 
     def _only_one(self, module: ModuleType, source: str) -> T:
         candidates = self._candidates(module)
         if not candidates:
-            raise InputError(f"There is no {self.noun} in {source}.")
+            raise InputError(f"There is no {self.noun} in {source}.{self.advise(vars(module))}")
         if len(candidates) > 1:
             raise InputError(
                 f"There are several in {source}: write {source}:NAME with one of "
@@ -125,7 +134,7 @@ class Registry(Generic[T]):
     def _candidates(self, module: ModuleType) -> dict[str, Any]:
         """What a file offers: objects of the kind, or else what can be made one."""
         public = {key: one for key, one in vars(module).items() if not key.startswith("_")}
-        ready = {key: one for key, one in public.items() if isinstance(one, self.kind)}
+        ready = {key: one for key, one in public.items() if self._is_ready(one)}
         if ready:
             return {key: one for key, one in ready.items() if key in _first_names(ready)}
         return {
@@ -134,6 +143,11 @@ class Registry(Generic[T]):
             if getattr(one, "__module__", None) == module.__name__
             and self.wrap(one, key) is not None
         }
+
+    def _is_ready(self, one: Any) -> bool:
+        """Whether it is of the kind, or has one as its strategy."""
+        kinds = (one, getattr(one, "strategy", None))
+        return any(isinstance(kind, self.kind) for kind in kinds) and not inspect.ismodule(one)
 
     def _taken(self, found: Any, name: str) -> T | None:
         return found if isinstance(found, self.kind) else self.wrap(found, name)

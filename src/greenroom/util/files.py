@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import os
 import stat
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import BinaryIO
@@ -35,6 +38,22 @@ def read_regular(path: Path, limit: int = PACK_LIMIT) -> bytes:
     if len(content) > limit:
         raise DataError(f"{path} is larger than {limit // 2**20} MB.")
     return content
+
+
+def read_unpacked(path: Path, limit: int = PACK_LIMIT) -> bytes:
+    """The content of a regular file; one that ends in .gz is unpacked, up to the same limit."""
+    content = read_regular(path, limit)
+    if path.suffix != ".gz":
+        return content
+    try:
+        # A few bytes may unpack to more than this machine has.
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as packed:
+            unpacked = packed.read(limit + 1)
+    except (EOFError, OSError, zlib.error) as error:
+        raise DataError(f"{path} cannot be unpacked: {error}.") from error
+    if len(unpacked) > limit:
+        raise DataError(f"{path} unpacks to more than {limit // 2**20} MB.")
+    return unpacked
 
 
 def check_inside(root: Path, paths: Iterable[Path], limit: int = PACK_LIMIT) -> None:

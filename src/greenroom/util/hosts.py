@@ -17,6 +17,25 @@ WRONG_HOST = (
 )
 """The refusal of a request whose Host is another name."""
 
+_METADATA_NAMES = frozenset(
+    {"metadata", "metadata.google.internal", "metadata.goog", "instance-data"}
+    | {"instance-data.ec2.internal", "metadata.azure.internal", "metadata.packet.net"}
+)
+# AWS, Google, Alibaba, Azure, Oracle: machines get their credentials there.
+_METADATA = frozenset(
+    ipaddress.ip_address(one)
+    for one in (
+        "fd00:ec2::254",
+        "fd00:ec2::23",
+        "fd20:ce::254",
+        "100.100.100.200",
+        "168.63.129.16",
+        "192.0.0.192",
+    )
+)
+# Their last 32 bits are an IPv4 address: NAT64, and the oldest notation, ::a.b.c.d.
+_ENDS_IN_IPV4 = tuple(ipaddress.ip_network(one) for one in ("64:ff9b::/96", "::/96"))
+
 _HOST_HEADER = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^\[\]:@/]+)(:[0-9]*)?")
 
 
@@ -36,6 +55,23 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.removeprefix("::ffff:")).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def names_metadata(host: str) -> bool:
+    """Whether a host is known for giving a machine its credentials, by its name."""
+    return host.lower().rstrip(".") in _METADATA_NAMES
+
+
+def is_off_limits(address: str) -> bool:
+    """Whether an IP address is link-local or a cloud's metadata service, in any notation."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    inner = [found]
+    if isinstance(found, ipaddress.IPv6Address):
+        embedded = [found.ipv4_mapped, found.sixtofour, *(found.teredo or ())]
+        if any(found in network for network in _ENDS_IN_IPV4):
+            embedded.append(ipaddress.IPv4Address(int(found) & 0xFFFFFFFF))
+        inner += [one for one in embedded if one is not None]
+    return any(one.is_link_local or one in _METADATA for one in inner)
 
 
 @lru_cache(maxsize=256)
@@ -66,4 +102,6 @@ __all__ = [
     "address_of",
     "check_host",
     "is_loopback",
+    "is_off_limits",
+    "names_metadata",
 ]

@@ -8,7 +8,7 @@ import importlib.util
 import os
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -148,3 +148,41 @@ def _cannot_load(source: str, error: BaseException, file: Path | None = None) ->
     line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
     where = f"{source}, line {line}" if line else source
     return InputError(f"{where}: {type(error).__name__}: {redacted(str(error))}")
+
+
+def source_of(source: str) -> Path | None:
+    """The file of a Python file or of a module that is loaded; None if it has none."""
+    if is_file(source) or _exists(source):
+        return Path(source).resolve()
+    return _file_of(sys.modules.get(source))
+
+
+def modules_within(folders: Collection[Path]) -> dict[str, tuple[Path, ModuleType]]:
+    """The loaded modules whose files are in these folders or below, installed packages left out."""
+    found: dict[str, tuple[Path, ModuleType]] = {}
+    for name, module in list(sys.modules.items()):
+        file = _file_of(module)
+        if file is None or "site-packages" in file.parts or name.partition(".")[0] == "greenroom":
+            continue
+        if any(file.is_relative_to(folder) for folder in folders):
+            found[name] = file, module
+    return found
+
+
+def forget_modules(modules: Mapping[str, tuple[Path, ModuleType]]) -> None:
+    """Have these modules loaded anew when they are next asked for."""
+    for name, (file, _) in modules.items():
+        sys.modules.pop(name, None)
+        _LOADED.pop(file, None)
+    importlib.invalidate_caches()
+
+
+def restore_modules(modules: Mapping[str, tuple[Path, ModuleType]]) -> None:
+    """Put modules back that were forgotten."""
+    for name, (_, module) in modules.items():
+        sys.modules[name] = module
+
+
+def _file_of(module: ModuleType | None) -> Path | None:
+    file = getattr(module, "__file__", None)
+    return Path(file).resolve() if isinstance(file, str) and file.endswith(".py") else None

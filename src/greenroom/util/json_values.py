@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import orjson
 
-from greenroom.util.raw_json import DEEPEST, storable
+from greenroom.util.characters import writable
+from greenroom.util.raw_json import DEEPEST, plain, raw_text
 
 _TOO_DEEP = f"it is nested more than {DEEPEST} levels deep"
 
@@ -27,7 +28,7 @@ def decoded(content: bytes) -> Any:
         except RecursionError:
             raise ValueError(_TOO_DEEP) from None
         check_depth(value)
-        return _cleaned(value)
+        return cleaned(value)
     if content.count(b"[") + content.count(b"{") > DEEPEST:
         check_depth(value)
     return value
@@ -49,18 +50,26 @@ def check_depth(value: Any) -> None:
     raise ValueError(_TOO_DEEP)
 
 
-def _cleaned(value: Any) -> Any:
+def cleaned(value: Any) -> Any:
+    """JSON that every serializer takes: null for NaN and infinity, no halves of surrogate pairs."""
     if isinstance(value, str):
-        return value if value.isascii() else storable(value)
+        return value if value.isascii() else writable(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list):
-        return [_cleaned(item) for item in cast("list[Any]", value)]
+        return [cleaned(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
-        return {
-            _cleaned(key): _cleaned(item) for key, item in cast("dict[str, Any]", value).items()
-        }
+        return {cleaned(key): cleaned(item) for key, item in cast("dict[str, Any]", value).items()}
     return value
+
+
+def portable_text(value: Any) -> str:
+    """A value as JSON that every reader takes: halves of surrogate pairs are replaced."""
+    value = plain(value)
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # these halves, or numbers beyond 64 bits
+        return raw_text(cleaned(value))
 
 
 def encoded(value: Any) -> bytes:

@@ -69,6 +69,14 @@ class Wheel:
         ) as error:
             raise DataError(f"{place} cannot be unpacked: {error}.") from error
 
+    def members(self, prefix: str, suffix: str) -> list[str]:
+        """The names of the files below a folder; one that leads out of it is left out."""
+        return [
+            name
+            for name in self.archive.namelist()
+            if name.startswith(prefix) and name.endswith(suffix) and ".." not in name.split("/")
+        ]
+
     def text(self, member: str) -> str:
         """A text file's content."""
         try:
