@@ -54,6 +54,12 @@ def test_two_runs_cannot_have_one_name(filled: Store) -> None:
     assert filled.runs.free_name("sample") == "sample-2"
 
 
+def test_a_name_that_is_made_can_be_typed(filled: Store) -> None:
+    made = filled.runs.create(sample_run(id="another"), stem="Agent #1 (beta)-retail")
+    assert made.name == "Agent-1-beta-retail-1"
+    assert filled.runs.find(made.name).id == "another"
+
+
 def test_an_episode_comes_back_as_it_was(filled: Store) -> None:
     record = sample_episode(messages=[{"role": "user", "content": "hi"}])
     assert filled.runs.add(RUN, [record]) == [True]
@@ -402,3 +408,16 @@ def test_how_jobs_stand_is_counted_by_the_database_at_once(filled: Store) -> Non
     assert len(asked) == 1
     assert (sample.job, sample.finished, sample.mean) == (filled.runs.find("sample"), 3, 0.75)
     assert (empty.job.status, empty.finished, empty.mean) == ("interrupted", 0, None)
+
+
+def test_the_digest_of_a_result_is_of_all_that_is_kept_of_it(store: Store) -> None:
+    run = store.runs.create(sample_run())
+    other = store.runs.create(sample_run("other"))
+    store.runs.add(run.id, [sample_episode(0, 0), sample_episode(0, 1, seconds=0.75)])
+    store.runs.add(other.id, [sample_episode(0, 0), sample_episode(0, 1, opening="Hallo.")])
+    found, beside = store.runs.digests(run.id), store.runs.digests(other.id)
+    assert sorted(found) == [(0, 0), (0, 1)]
+    assert found == store.runs.digests(run.id)
+    assert found[0, 0] == beside[0, 0]
+    assert found[0, 1] != beside[0, 1]
+    assert store.runs.digests("nothing") == {}

@@ -149,8 +149,8 @@ def test_nothing_is_kept_if_reading_breaks_on_the_way(store: Store) -> None:
     ("rows", "words"),
     [
         ([], "no rows for the test set 'bad'"),
-        ([{"a": 1}, {}], "Row 2: a row needs a column"),
-        ([{"": 1}], "Row 1: a row needs a column, and every column a name"),
+        ([{"a": 1}, {}], "Row 2 is empty"),
+        ([{"": 1}], "Row 1 has a column without a name"),
         ([{"a": float("nan")}], "Row 1 cannot be stored as JSON"),
         ([{"a": object()}], "Row 1 cannot be stored as JSON"),
     ],

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, cast
 
 from greenroom.messages import is_message
-from greenroom.store.records import Record
+from greenroom.store.record import Record
 from greenroom.util.json_values import check_depth
 from greenroom.util.raw_json import raw_value
 

@@ -14,14 +14,8 @@ from pydantic import Field, field_validator
 
 from greenroom.store.columns import ColumnRecord
 from greenroom.store.outcomes import NO_RESULT, Outcome
-from greenroom.store.records import (
-    CellKey,
-    CellRecord,
-    JobRecord,
-    Record,
-    Usage,
-    small_usage,
-)
+from greenroom.store.record import Record
+from greenroom.store.records import CellKey, CellRecord, JobRecord, Usage, small_usage
 
 _FORMER_OUTCOMES = {"ok": "answered", "error": "infrastructure_error"}
 """What older databases and exports call them."""

@@ -9,10 +9,15 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
+from greenroom.store.leases import is_held
 from greenroom.store.outcomes import NO_RESULT
-from greenroom.store.records import CellKey, CellRecord, JobRecord, Usage
+from greenroom.store.records import CellKey, CellRecord, JobRecord, JobStatus, Usage
 from greenroom.util.raw_json import raw_value, record_text, storable
 
+SUMMARY_COLUMNS = (
+    *("item", "trial", "outcome", "score", "seconds", "cost", "usage", "error", "summary"),
+)
+"""What `JobKind.read_summary` reads."""
 _MOST_ATTEMPTS = 2**31 - 1
 
 JobT = TypeVar("JobT", bound=JobRecord)
@@ -40,6 +45,19 @@ class JobKind(Generic[JobT, CellT, SummaryT]):
     """A score from here on is a success, and successes are counted; None for scores as they are."""
     resume: str = ""
     """The command that goes on with a job."""
+    nests: bool = False
+    """A job may go on from another one of this kind. It is listed with that one, not beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing(Generic[JobT]):
+    """A job with how it stands."""
+
+    job: JobT
+    finished: int
+    """How many cells have a result."""
+    mean: float | None
+    """The mean over tasks or rows: pass^1 of a run, the mean score of an evaluation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +69,16 @@ class Attempt:
     seconds: float
     error: str
     usage: dict[str, Usage]
+
+
+def job_of(kind: JobKind[JobT, Any, Any], row: Any) -> JobT:
+    """The job in a row of its table that also says how many cells have a result."""
+    status: JobStatus = "interrupted"
+    if row.with_result >= row.planned:
+        status = "complete"
+    elif is_held(row.lease_owner, row.lease_until):
+        status = "running"
+    return kind.job.model_validate(raw_value(row.record) | {"status": status})
 
 
 def cell_row(kind: JobKind[Any, CellT, Any], job_id: str, record: CellT) -> dict[str, Any]:

@@ -6,15 +6,16 @@ changes. Only a cell without a result, which ended in an infrastructure error, i
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Generic
 
 from sqlalchemy import (
     Engine,
     Select,
     bindparam,
-    case,
     delete,
     exists,
     func,
@@ -27,26 +28,29 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.store.database import StoreError, insert_into, insert_or_replace, transaction
+from greenroom.store.job_pages import JobPages, listed
 from greenroom.store.job_rows import (
+    SUMMARY_COLUMNS,
     Attempt,
     CellT,
     JobKind,
     JobT,
+    Standing,
     SummaryT,
     cell_of,
     cell_row,
     finite,
+    job_of,
     usage_from,
     usage_text,
     without_content,
 )
 from greenroom.store.leases import LeaseOwner, Leases, is_held
 from greenroom.store.outcomes import NO_RESULT
-from greenroom.store.records import CellKey, JobStatus, Usage
+from greenroom.store.records import CellKey, Usage
 from greenroom.store.schema import failed_attempts, jobs, results
-from greenroom.util.raw_json import raw_value, record_text, storable
+from greenroom.util.raw_json import record_text, storable
 
-_SUMMARY = ("item", "trial", "outcome", "score", "seconds", "cost", "usage", "error", "summary")
 _BAD_VALUES = (DataError, IntegrityError)
 _LONGEST_REASON = 300
 _ATTEMPT_KEY = ("job_id", "item", "trial", "started_at")
@@ -55,23 +59,13 @@ _LONGEST_STEM = _LONGEST_NAME - 10  # a number follows
 _TO_ATTEMPTS = ("job_id", "item", "trial", "started_at", "seconds", "error", "usage")
 
 
-@dataclass(frozen=True, slots=True)
-class Standing(Generic[JobT]):
-    """A job with how it stands."""
-
-    job: JobT
-    finished: int
-    """How many cells have a result."""
-    mean: float | None
-    """The mean over tasks or rows: pass^1 of a run, the mean score of an evaluation."""
-
-
 class Jobs(Generic[JobT, CellT, SummaryT]):
     """The jobs of one kind. Safe to use from several threads and several processes."""
 
     def __init__(self, engine: Engine, kind: JobKind[JobT, CellT, SummaryT]) -> None:
         self._engine = engine
         self.kind = kind
+        self.pages = JobPages(engine, kind)
         self._leases = Leases(engine, kind.name)
         # Built once: putting a statement together takes longer than running it.
         self._put = insert_or_replace(
@@ -87,7 +81,7 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         job = job.model_copy(update={"name": storable(job.name)})
         if stem is None and not 0 < len(job.name) <= _LONGEST_NAME:
             raise InputError(f"A name has 1 to {_LONGEST_NAME} characters: choose another --name.")
-        stem = None if stem is None else storable(stem)[:_LONGEST_STEM]
+        stem = None if stem is None else _typed(storable(stem))[:_LONGEST_STEM]
         while True:
             named = job if stem is None else job.model_copy(update={"name": self.free_name(stem)})
             if self._insert(named):
@@ -132,45 +126,22 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             ).first()
         if row is None:
             raise UnknownName(self.kind.name, name_or_id, self._names())
-        return self._record(row)
+        return job_of(self.kind, row)
 
     def all(self, *, parent: str | None = None) -> list[JobT]:
-        """All jobs, the newest first; with a parent, only those that belong to it."""
-        statement = self._rows().order_by(jobs.c.created_at.desc())
-        if parent is not None:
-            statement = statement.where(jobs.c.parent_id == parent)
-        with transaction(self._engine) as connection:
-            return [self._record(row) for row in connection.execute(statement)]
+        """All jobs, the newest first; with a parent, only those that belong to it.
 
-    def standings(self) -> list[Standing[JobT]]:
-        """All jobs, the newest first, with how each stands: counted by the database at once."""
-        value = results.c.score
-        if self.kind.solved_at is not None:
-            value = case((results.c.score >= self.kind.solved_at, 1.0), else_=0.0)
-        each = (
-            select(results.c.job_id, func.avg(value).label("mean"), func.count().label("n"))
-            .where(results.c.outcome != NO_RESULT)
-            .group_by(results.c.job_id, results.c.item)
-            .subquery()
-        )
-        whole = (
-            select(
-                each.c.job_id, func.avg(each.c.mean).label("mean"), func.sum(each.c.n).label("n")
-            )
-            .group_by(each.c.job_id)
-            .subquery()
-        )
+        Jobs that go on from another one of their kind are only listed with that as the parent.
+        """
         statement = (
-            select(jobs, whole.c.mean, func.coalesce(whole.c.n, 0).label("with_result"))
-            .select_from(jobs.outerjoin(whole, whole.c.job_id == jobs.c.id))
-            .where(jobs.c.kind == self.kind.name)
-            .order_by(jobs.c.created_at.desc())
+            self._rows().order_by(jobs.c.created_at.desc()).where(*listed(self.kind, parent))
         )
         with transaction(self._engine) as connection:
-            return [
-                Standing(self._record(row), int(row.with_result), row.mean)
-                for row in connection.execute(statement)
-            ]
+            return [job_of(self.kind, row) for row in connection.execute(statement)]
+
+    def standings(self, *, parent: str | None = None) -> list[Standing[JobT]]:
+        """The same jobs as `all`, with how each stands: counted by the database at once."""
+        return self.pages.jobs(parent=parent)
 
     def free_name(self, stem: str) -> str:
         """The first of stem-1, stem-2, ... that no job of this kind has."""
@@ -186,6 +157,12 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             row = connection.execute(select(jobs).where(jobs.c.id == job.id)).first()
             if row is not None and is_held(row.lease_owner, row.lease_until):
                 raise InputError(f"The {self.kind.name} '{job.name}' is under way: stop it first.")
+            for child in connection.execute(select(jobs).where(jobs.c.parent_id == job.id)):
+                if is_held(child.lease_owner, child.lease_until):
+                    raise InputError(
+                        f"The {child.kind} '{child.name}', which belongs to '{job.name}', is under "
+                        "way: stop it first."
+                    )
             connection.execute(delete(jobs).where(jobs.c.id == job.id))
 
     # Results
@@ -247,10 +224,21 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             row = connection.execute(statement).first()
         return None if row is None else cell_of(self.kind, row)
 
+    def digests(self, job_id: str) -> dict[CellKey, str]:
+        """The sha256 of each result of a job, as it is kept: any byte that changes changes it."""
+        kept = [column.name for column in results.columns if column.name != "job_id"]
+        statement = select(*(results.c[name] for name in kept)).where(results.c.job_id == job_id)
+        digests: dict[CellKey, str] = {}
+        with transaction(self._engine) as connection:
+            for row in connection.execution_options(yield_per=200).execute(statement):
+                text = json.dumps([getattr(row, name) for name in kept])
+                digests[row.item, row.trial] = sha256(text.encode()).hexdigest()
+        return digests
+
     def summaries(self, job_id: str) -> Iterator[SummaryT]:
         """What is counted of a job's results, by item and trial: quick and small."""
         statement = (
-            select(*(results.c[name] for name in _SUMMARY))
+            select(*(results.c[name] for name in SUMMARY_COLUMNS))
             .where(results.c.job_id == job_id)
             .order_by(results.c.item, results.c.trial)
         )
@@ -341,14 +329,6 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         )
         return select(jobs, with_result).where(jobs.c.kind == self.kind.name)
 
-    def _record(self, row: Any) -> JobT:
-        status: JobStatus = "interrupted"
-        if row.with_result >= row.planned:
-            status = "complete"
-        elif is_held(row.lease_owner, row.lease_until):
-            status = "running"
-        return self.kind.job.model_validate(raw_value(row.record) | {"status": status})
-
 
 def _broken_result_to_attempts() -> Any:
     # What a broken result used is kept when another attempt takes its place.
@@ -361,6 +341,11 @@ def _broken_result_to_attempts() -> Any:
         results.c.record != bindparam("record"),
     )
     return insert(failed_attempts).from_select(list(_TO_ATTEMPTS), broken)
+
+
+def _typed(stem: str) -> str:
+    """A stem that can be typed: commands that are printed hold the name as it is."""
+    return re.sub(r"""[-\s"'`\\$&()*;<>?|!#{}\[\]]+""", "-", stem).strip("-") or stem
 
 
 def _article(noun: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
+from greenroom.store.outcomes import NO_RESULT, Outcome
 from greenroom.store.records import CellKey, CellRecord, JobRecord
 
 FaultAuthor = Literal["user", "agent", "environment"]
@@ -38,6 +40,22 @@ class JudgementRecord(CellRecord):
     def key(self) -> CellKey:
         """The episode's place in its run."""
         return self.task_index, self.trial
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementSummary:
+    """What is counted of a judgement."""
+
+    task_index: int
+    trial: int
+    outcome: Outcome
+    author: FaultAuthor | None
+    kind: FaultKind | None
+
+    @property
+    def has_result(self) -> bool:
+        """Whether the judge gave a complete verdict."""
+        return self.outcome != NO_RESULT
 
 
 class JudgingRecord(JobRecord):

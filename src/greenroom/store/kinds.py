@@ -1,4 +1,4 @@
-"""The kinds of jobs: runs, evaluations and judgings, and how each is written and read."""
+"""The kinds of jobs: runs, evaluations, judgings, regradings; how each is written and read."""
 
 from __future__ import annotations
 
@@ -12,13 +12,19 @@ from greenroom.store.evaluation_records import (
 )
 from greenroom.store.job_rows import JobKind, usage_from
 from greenroom.store.jobs import Jobs
-from greenroom.store.judging_records import JudgementRecord, JudgingRecord
+from greenroom.store.judging_records import (
+    JudgementRecord,
+    JudgementSummary,
+    JudgingRecord,
+)
 from greenroom.store.records import EpisodeRecord, EpisodeSummary, RunRecord
+from greenroom.store.regrading_records import GradeRecord, GradeSummary, RegradingRecord
 from greenroom.util.raw_json import raw_value
 
 Runs = Jobs[RunRecord, EpisodeRecord, EpisodeSummary]
 Evaluations = Jobs[EvaluationRecord, ResultRecord, ResultSummary]
-Judgings = Jobs[JudgingRecord, JudgementRecord, None]
+Judgings = Jobs[JudgingRecord, JudgementRecord, JudgementSummary]
+Regradings = Jobs[RegradingRecord, GradeRecord, GradeSummary]
 
 
 def _episode_summary(row: Any) -> EpisodeSummary:
@@ -53,6 +59,27 @@ def _result_summary(row: Any) -> ResultSummary:
     )
 
 
+def _judgement_summary(row: Any) -> JudgementSummary:
+    said: dict[str, Any] = raw_value(row.summary)
+    return JudgementSummary(
+        task_index=row.item,
+        trial=row.trial,
+        outcome=row.outcome,
+        author=said["author"],
+        kind=said["kind"],
+    )
+
+
+def _grade_summary(row: Any) -> GradeSummary:
+    return GradeSummary(
+        task_index=row.item,
+        trial=row.trial,
+        outcome=row.outcome,
+        before=raw_value(row.summary)["before"],
+        reward=row.score,
+    )
+
+
 def _scores(record: ResultRecord) -> dict[str, Any]:
     return {
         "scores": {
@@ -74,13 +101,15 @@ RUNS: JobKind[RunRecord, EpisodeRecord, EpisodeSummary] = JobKind(
     columns=lambda run: {
         "subject": run.agent_strategy,
         "dataset": f"{run.env}/{run.task_split}",
+        "parent_id": None if run.rewound_to is None else run.rewound_to.run_id,
     },
     score=lambda episode: episode.reward,
     summary=lambda episode: {"steps": len(episode.steps), "turns": episode.turns},
     read_summary=_episode_summary,
-    body=frozenset({"steps", "messages"}),
+    body=frozenset({"steps", "messages", "printed"}),
     solved_at=1 - 1e-6,
     resume="greenroom resume",
+    nests=True,
 )
 
 EVALUATIONS: JobKind[EvaluationRecord, ResultRecord, ResultSummary] = JobKind(
@@ -99,7 +128,7 @@ EVALUATIONS: JobKind[EvaluationRecord, ResultRecord, ResultSummary] = JobKind(
     resume="greenroom evals resume",
 )
 
-JUDGINGS: JobKind[JudgingRecord, JudgementRecord, None] = JobKind(
+JUDGINGS: JobKind[JudgingRecord, JudgementRecord, JudgementSummary] = JobKind(
     name="judging",
     job=JudgingRecord,
     cell=JudgementRecord,
@@ -110,5 +139,20 @@ JUDGINGS: JobKind[JudgingRecord, JudgementRecord, None] = JobKind(
     },
     score=lambda judgement: None,
     summary=lambda judgement: {"author": judgement.author, "kind": judgement.kind},
-    read_summary=lambda row: None,
+    read_summary=_judgement_summary,
+)
+
+REGRADINGS: JobKind[RegradingRecord, GradeRecord, GradeSummary] = JobKind(
+    name="regrading",
+    job=RegradingRecord,
+    cell=GradeRecord,
+    columns=lambda regrading: {
+        "subject": regrading.judge or "no judge",
+        "dataset": regrading.run_name,
+        "parent_id": regrading.run_id,
+    },
+    score=lambda grade: grade.reward,
+    summary=lambda grade: {"before": grade.before},
+    read_summary=_grade_summary,
+    solved_at=1 - 1e-6,
 )

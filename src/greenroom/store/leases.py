@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Engine, select, update
+from sqlalchemy import ColumnElement, Engine, delete, select, update
 
 from greenroom.errors import InputError
-from greenroom.store.database import transaction
-from greenroom.store.schema import jobs
+from greenroom.store.database import insert_or_replace, transaction
+from greenroom.store.schema import jobs, meta
 
 LEASE_SECONDS = 60.0
 RENEWAL_SECONDS = 15.0
@@ -102,6 +102,44 @@ class Leases:
                 .where(jobs.c.id == key, _is_ours(owner))
                 .values(lease_owner=None, lease_until=None)
             )
+
+
+@dataclass(frozen=True)
+class ProcessLeases:
+    """The leases of processes that work on many small things, such as the turns of threads.
+
+    Each process has one row of `meta`, however many things it works on.
+    """
+
+    engine: Engine
+
+    def renew(self, owner: LeaseOwner) -> None:
+        """Tell for another while that a process is alive."""
+        lease = _lease(owner)
+        value = f"{lease['lease_owner']}~{lease['lease_until']:.0f}"
+        statement = insert_or_replace(self.engine, meta, key=["key"])
+        with transaction(self.engine) as connection:
+            connection.execute(statement, {"key": _process_key(str(owner)), "value": value})
+
+    def release(self, owner: str) -> None:
+        """Forget a process."""
+        with transaction(self.engine) as connection:
+            connection.execute(delete(meta).where(meta.c.key == _process_key(owner)))
+
+    def is_alive(self, owner: str) -> bool:
+        """Whether the process of an owner still works."""
+        with transaction(self.engine) as connection:
+            lease = connection.execute(
+                select(meta.c.value).where(meta.c.key == _process_key(owner))
+            ).scalar_one_or_none()
+        if lease is None:
+            return False
+        held, _, until = lease.rpartition("~")
+        return held.startswith(f"{owner}@") and is_held(held, float(until))
+
+
+def _process_key(owner: str) -> str:
+    return f"process {owner.rpartition('/')[2]}"
 
 
 def _lease(owner: LeaseOwner) -> dict[str, Any]:

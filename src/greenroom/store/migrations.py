@@ -43,7 +43,15 @@ def _unite_jobs(connection: Connection) -> None:
     unite_jobs(connection)
 
 
-MIGRATIONS: Mapping[int, Migration] = {2: _add_test_sets_and_evaluations, 3: _unite_jobs}
+def _add_playground(connection: Connection) -> None:
+    run_script(connection, "migration_4.sql")
+
+
+MIGRATIONS: Mapping[int, Migration] = {
+    2: _add_test_sets_and_evaluations,
+    3: _unite_jobs,
+    4: _add_playground,
+}
 """By version: what turns a database of the version before into one of this version."""
 
 

@@ -12,6 +12,7 @@ Outcome = Literal[
     "failure",
     "max_steps",
     "max_time",
+    "too_many_errors",
     "invalid",
     "context_window",
     "content_filter",
@@ -26,6 +27,7 @@ FailureKind = Literal[
     "crashed",
     "max_time",
     "max_steps",
+    "too_many_errors",
     "model_limit",
     "invalid_action",
     "call_as_text",
@@ -34,7 +36,11 @@ FailureKind = Literal[
     "extra_write",
     "user_ended_early",
     "missing_write",
+    "user_action",
+    "call_missing",
     "outputs_missing",
+    "assertion_unmet",
+    "judged_unmet",
     "other",
 ]
 """The kinds of failures; those that weigh more come first."""
@@ -78,6 +84,14 @@ OUTCOMES: Final[dict[str, OutcomeInfo]] = {
         "it did not end within its time",
         style="yellow",
         failure=("max_time", "Out of time"),
+    ),
+    "too_many_errors": OutcomeInfo(
+        "Too many errors",
+        "E",
+        "E",
+        "so many calls of the agent and the user failed that it was ended",
+        style="yellow",
+        failure=("too_many_errors", "Too many calls failed"),
     ),
     "invalid": OutcomeInfo(
         "No further action",
@@ -140,6 +154,7 @@ def outcome_of(
     *,
     timed_out: bool = False,
     over: bool = False,
+    too_many_errors: bool = False,
 ) -> Outcome:
     """How an episode ended.
 
@@ -152,6 +167,8 @@ def outcome_of(
         return _outcome_named_by(problem) or "crashed"
     if timed_out:
         return "max_time"
+    if too_many_errors:
+        return "too_many_errors"
     return "max_steps" if over else "invalid"
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
 from sys import intern
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from greenroom.store.outcomes import NO_RESULT, Outcome
+from greenroom.store.record import Record
+from greenroom.store.trajectory_records import RewardRecord, StepRecord, TaskRecord, UserCallRecord
 
 JobStatus = Literal["running", "interrupted", "complete"]
 
@@ -24,12 +26,6 @@ Seconds = Annotated[
     float, BeforeValidator(lambda v: 0.0 if v is None or v != v or v in (inf, -inf) else v)
 ]
 """A time span. A number that no database holds (NaN, infinity) is 0."""
-
-
-class Record(BaseModel):
-    """A record never changes once it is made."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 class JobRecord(Record):
@@ -47,62 +43,6 @@ class JobRecord(Record):
     def planned(self) -> int:
         """How many cells make up the whole job."""
         raise NotImplementedError
-
-
-class ActionRecord(Record):
-    """An action of the ground truth or of the agent."""
-
-    name: str
-    kwargs: dict[str, Any] = Field(default_factory=dict[str, Any])
-    writes: bool = False
-    """The tool is one that changes the database."""
-
-
-class StepRecord(Record):
-    """One action and its observation."""
-
-    action: ActionRecord
-    observation: str
-    source: str
-    """Who answered: "user", or the name of the tool."""
-    turn: int
-    """The turn it belongs to, from 1: a turn ends with the agent's reply to the user."""
-    invalid: str | None = None
-    """Why the action was not a valid one, if so."""
-
-
-class TaskRecord(Record):
-    """The task as it was played."""
-
-    instruction: str
-    user_id: str = ""
-    actions: list[ActionRecord] = Field(default_factory=list[ActionRecord])
-    outputs: list[str] = Field(default_factory=list[str])
-    id: str | None = None
-    tags: list[str] = Field(default_factory=list[str])
-
-
-class DifferenceRecord(Record):
-    """A field of the database that is not what the ground truth leaves behind."""
-
-    table: str
-    record: str
-    path: str
-    expected: Any = None
-    actual: Any = None
-    absent: Literal["expected", "actual"] | None = None
-    """The side on which the field does not exist."""
-
-
-class RewardRecord(Record):
-    """Both parts of a reward."""
-
-    database: bool
-    outputs: dict[str, bool] = Field(default_factory=dict[str, bool])
-    strict_outputs: dict[str, bool] = Field(default_factory=dict[str, bool])
-    differences: list[DifferenceRecord] = Field(default_factory=list[DifferenceRecord])
-    ground_truth_hash: str | None = None
-    """Tau Bench's hash of the ground truth's database, kept for a task without outputs."""
 
 
 class Usage(Record):
@@ -157,6 +97,12 @@ def total_cost(usages: Iterable[Usage]) -> float | None:
     return _sum_of_known((usage.calls, usage.cost) for usage in usages)
 
 
+def known_cost(usages: Collection[Usage]) -> float | None:
+    """What usages cost together, for people: calls that were lost are no calls for nothing."""
+    cost = total_cost(usages)
+    return None if cost == 0 and any(one.lost_calls for one in usages) else cost
+
+
 def _sum_of_known(bought: Iterable[tuple[int, float | None]]) -> float | None:
     costs = [cost for calls, cost in bought if calls or cost is not None]
     known = [cost for cost in costs if cost is not None]
@@ -203,6 +149,8 @@ class EpisodeRecord(CellRecord):
     """Tau Bench's reward; None where an infrastructure error left none."""
     task: TaskRecord
     opening: str = ""
+    opening_calls: list[UserCallRecord] = Field(default_factory=list[UserCallRecord])
+    """What the user did before their first message."""
     steps: list[StepRecord] = Field(default_factory=list[StepRecord])
     messages: list[dict[str, Any]] | None = None
     """The agent's own chat messages; None for agents that hold none."""
@@ -217,6 +165,8 @@ class EpisodeRecord(CellRecord):
         default_factory=dict[str, dict[str, float | None]]
     )
     """What the agent counted beyond the usual, by what it is of."""
+    printed: str = ""
+    """What the agent's program printed beside what it said: the end of it, without secrets."""
     flags: list[str] = Field(default_factory=list[str])
     """What was odd about the simulated user, if anything was."""
 
@@ -278,6 +228,36 @@ class EpisodeSummary:
         )
 
 
+class RewindPoint(Record):
+    """A place in a stored episode: its first steps are kept, and what follows is played anew."""
+
+    run_id: str
+    run_name: str
+    task_index: int
+    trial: int
+    turn: int
+    """The turn that is played next, from 1."""
+    steps: int
+    """How many steps are kept."""
+
+
+class TaskSetRecord(Record):
+    """Which tasks a run plays, and on which data: hashes of the content, however it was packed."""
+
+    hash: str
+    """Of all data of the domain: the tasks of all splits, and what follows."""
+    tasks: str
+    """Of the tasks of the split alone."""
+    database: str
+    policy: str
+    tools: str
+    """The descriptions of the tools that the pack brings."""
+    documents: str
+    """The knowledge base and its prompts."""
+    task_hashes: list[str] = Field(default_factory=list[str])
+    """Of each task that is played, in the order of `task_indices`."""
+
+
 class RunRecord(JobRecord):
     """A benchmark: an agent over tasks x trials."""
 
@@ -287,7 +267,9 @@ class RunRecord(JobRecord):
     task_indices: list[int]
     num_trials: int
     pack: dict[str, Any]
-    """The pack's name, version, source and licence."""
+    """The pack's name, version, source, licence, edition and commit."""
+    task_set: TaskSetRecord | None = None
+    """None in runs of versions that did not keep it."""
     policy: str = ""
     reads_script: bool = False
     """The agent knew the ground truth: a rehearsal, which no published row stands beside."""
@@ -295,6 +277,8 @@ class RunRecord(JobRecord):
     """What is wrong with the tasks, as far as it was seen when the run was begun."""
     official_tasks: bool = False
     """The tasks are those of Tau Bench's official split, so published rows may stand beside it."""
+    rewound_to: RewindPoint | None = None
+    """Where its episodes begin, if they go on from an episode of another run."""
 
     @property
     def planned(self) -> int:

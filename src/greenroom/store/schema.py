@@ -17,7 +17,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 metadata = MetaData()
 
@@ -86,6 +86,7 @@ jobs = Table(
     ),
     Index("jobs_by_test_set", "test_set_id", "test_set_version"),
     Index("jobs_by_parent", "parent_id"),
+    Index("jobs_by_creation", "kind", "created_at", "id"),
 )
 
 # Large columns come last, so that a look at the others does not read them.
@@ -121,4 +122,79 @@ failed_attempts = Table(
     Column("error", Text),
     Column("usage", Text, nullable=False),
     Index("failed_attempts_by_job", "job_id"),
+)
+
+# What people do in the playground. What they delete keeps its row, so that it can be restored.
+workflow_addresses = Table(
+    "workflow_addresses",
+    metadata,
+    Column("address", String(2000), primary_key=True),
+    Column("created_at", String(40), nullable=False),
+    Column("deleted_at", String(40)),
+)
+
+boards = Table(
+    "boards",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("created_at", String(40), nullable=False),
+    Column("updated_at", String(40), nullable=False),
+    Column("deleted_at", String(40)),
+    Column("record", Text, nullable=False),
+    Index("boards_by_update", "updated_at", "id"),
+)
+
+# A thread's record lists the ids of its turns, now and before each change.
+threads = Table(
+    "threads",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("board_id", String(32), ForeignKey("boards.id", ondelete="CASCADE"), nullable=False),
+    Column("row_number", Integer, nullable=False),
+    Column("column_number", Integer, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("created_at", String(40), nullable=False),
+    Column("updated_at", String(40), nullable=False),
+    Column("deleted_at", String(40)),
+    Column("record", Text, nullable=False),
+    Index("threads_by_board", "board_id", "row_number", "column_number", "id"),
+)
+
+# A turn that has ended never changes: an edit makes another turn.
+turns = Table(
+    "turns",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("thread_id", String(32), ForeignKey("threads.id", ondelete="CASCADE"), nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("owner", String(200)),
+    Column("created_at", String(40), nullable=False),
+    Column("seconds", Float),
+    Column("record", Text, nullable=False),
+    Column("body", Text),
+    Index("turns_by_thread", "thread_id"),
+    Index("turns_by_owner", "owner"),
+)
+
+notes = Table(
+    "notes",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("author", String(200), nullable=False),
+    Column("created_at", String(40), nullable=False),
+    Column("updated_at", String(40), nullable=False),
+    Column("deleted_at", String(40)),
+    Column("job_id", String(32), ForeignKey("jobs.id", ondelete="CASCADE")),
+    Column("item", Integer),
+    Column("trial", Integer),
+    Column("step", Integer),
+    Column("thread_id", String(32), ForeignKey("threads.id", ondelete="CASCADE")),
+    Column("turn_id", String(32)),
+    Column("tag", String(200), nullable=False),
+    Column("verdict", String(20)),
+    Column("text", Text, nullable=False),
+    Index("notes_by_job", "job_id", "item", "trial"),
+    Index("notes_by_thread", "thread_id"),
+    Index("notes_by_creation", "created_at", "id"),
 )

@@ -1,14 +1,27 @@
-"""The store: runs, evaluations, judgings and test sets in one database."""
+"""The store: runs, evaluations, judgings, test sets, conversations and notes in one database."""
 
 from __future__ import annotations
 
 from sqlalchemy import Engine
 
+from greenroom.store.boards import Boards, WorkflowAddresses
 from greenroom.store.database import database_url, describe, open_engine
 from greenroom.store.jobs import Jobs
-from greenroom.store.kinds import EVALUATIONS, JUDGINGS, RUNS, Evaluations, Judgings, Runs
+from greenroom.store.kinds import (
+    EVALUATIONS,
+    JUDGINGS,
+    REGRADINGS,
+    RUNS,
+    Evaluations,
+    Judgings,
+    Regradings,
+    Runs,
+)
 from greenroom.store.migrations import prepare_database
+from greenroom.store.notes import Notes
 from greenroom.store.test_sets import TestSets
+from greenroom.store.threads import Threads
+from greenroom.store.turns import Turns
 
 
 class Store:
@@ -24,7 +37,13 @@ class Store:
         self.runs: Runs = Jobs(engine, RUNS)
         self.evaluations: Evaluations = Jobs(engine, EVALUATIONS)
         self.judgings: Judgings = Jobs(engine, JUDGINGS)
+        self.regradings: Regradings = Jobs(engine, REGRADINGS)
         self.test_sets = TestSets(engine)
+        self.boards = Boards(engine)
+        self.threads = Threads(engine)
+        self.turns = Turns(engine)
+        self.addresses = WorkflowAddresses(engine)
+        self.notes = Notes(engine)
 
     @property
     def engine(self) -> Engine:

@@ -6,19 +6,15 @@ set that changes or adds one row stores one more row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from hashlib import sha256
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
 from typing import Any, ClassVar
 from uuid import uuid4
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     Engine,
     Select,
-    bindparam,
     delete,
     func,
     insert,
@@ -26,22 +22,19 @@ from sqlalchemy import (
     update,
 )
 
-from greenroom.errors import InputError, UnknownName
-from greenroom.store.columns import ColumnRecord, ColumnTally
+from greenroom.errors import Conflict, InputError, UnknownName
+from greenroom.store.columns import ColumnRecord
 from greenroom.store.database import insert_into, transaction
 from greenroom.store.evaluation_records import TestSetVersion
 from greenroom.store.schema import jobs, test_set_rows, test_set_versions, test_sets
-from greenroom.util.json_values import check_depth
-from greenroom.util.raw_json import raw_text, raw_value, storable
-
-Row = Mapping[str, Any]
-"""A row of a test set: values by column."""
+from greenroom.store.test_set_writer import BATCH, Row, VersionWriter, batches, now, of_version
+from greenroom.util.raw_json import raw_value, storable
 
 VERSION_MARK = "@"
 """Separates a test set's name from the number of a version."""
 
-_BATCH = 500
 _LONGEST_NAME = 200
+_HIGHEST = 2**31
 
 
 class TestSets:
@@ -72,34 +65,56 @@ class TestSets:
                 for row in connection.execute(statement.order_by(test_sets.c.name))
             ]
 
-    def versions(self, name_or_id: str) -> list[TestSetVersion]:
-        """All versions of a test set, the newest first."""
-        wanted = storable(name_or_id)
+    def page(self, *, after: str = "", limit: int, text: str = "") -> list[TestSetVersion]:
+        """The latest version of so many test sets, by name, from behind a name."""
+        newer = test_set_versions.alias()
+        statement = (
+            _version_rows()
+            .where(test_sets.c.name > storable(after))
+            .where(
+                ~select(newer.c.version)
+                .where(newer.c.test_set_id == test_set_versions.c.test_set_id)
+                .where(newer.c.version > test_set_versions.c.version)
+                .exists()
+            )
+        )
+        if text:
+            statement = statement.where(test_sets.c.name.icontains(storable(text), autoescape=True))
         with transaction(self._engine) as connection:
-            found = [
-                _version_record(row)
-                for row in connection.execute(
-                    _version_rows()
-                    .where((test_sets.c.name == wanted) | (test_sets.c.id == wanted))
-                    .order_by(test_set_versions.c.version.desc())
-                )
-            ]
+            found = connection.execute(statement.order_by(test_sets.c.name).limit(limit))
+            return [_version_record(row) for row in found]
+
+    def versions(
+        self, name_or_id: str, *, before: int | None = None, limit: int | None = None
+    ) -> list[TestSetVersion]:
+        """The versions of a test set, the newest first: all, or so many before a version."""
+        statement = _of_set(name_or_id).limit(limit)
+        if before is not None:
+            statement = statement.where(test_set_versions.c.version < before)
+        with transaction(self._engine) as connection:
+            found = [_version_record(row) for row in connection.execute(statement)]
         if not found:
-            raise UnknownName("test set", name_or_id, (one.name for one in self.all()))
+            self.find(name_or_id)  # raises UnknownName
         return found
 
     def find(self, name_or_id: str, version: int | None = None) -> TestSetVersion:
         """A version of a test set: the latest, or the one of that number."""
-        versions = self.versions(name_or_id)
-        if version is None:
-            return versions[0]
-        for one in versions:
-            if one.version == version:
-                return one
-        known = "1" if len(versions) == 1 else f"1 to {versions[0].version}"
-        raise InputError(
-            f"The test set '{versions[0].name}' has no version {version}: it has {known}."
-        )
+        statement = _of_set(name_or_id).limit(1)
+        with transaction(self._engine) as connection:
+            latest = connection.execute(statement).first()
+            row = latest
+            if version is not None:
+                number = version if 0 < version < _HIGHEST else 0  # there is no version 0
+                numbered = statement.where(test_set_versions.c.version == number)
+                row = connection.execute(numbered).first()
+        if latest is None:
+            raise UnknownName("test set", name_or_id, (one.name for one in self.all()))
+        if row is None:
+            known = "1" if latest.version == 1 else f"1 to {latest.version}"
+            raise InputError(
+                f"The test set '{latest.name}' has no version {version}: it has {known}."
+            )
+        return _version_record(row)
 
     def rows(
         self, version: TestSetVersion, *, start: int = 0, limit: int | None = None
@@ -109,11 +124,11 @@ class TestSets:
         A version never changes, so each page has its own short transaction.
         """
         end = version.row_count if limit is None else min(version.row_count, start + limit)
-        for first in range(start, end, _BATCH):
-            last = min(first + _BATCH, end)
+        for first in range(start, end, BATCH):
+            last = min(first + BATCH, end)
             statement = (
                 select(test_set_rows.c.content)
-                .where(_of(version), test_set_rows.c.position.between(first, last - 1))
+                .where(of_version(version), test_set_rows.c.position.between(first, last - 1))
                 .order_by(test_set_rows.c.position)
             )
             with transaction(self._engine) as connection:
@@ -134,6 +149,33 @@ class TestSets:
     def add(self, name: str, rows: Iterable[Row], *, note: str = "") -> TestSetVersion:
         """Add rows at the end of a test set; create the set if needed."""
         return self._write(name, rows, note, append=True)[0]
+
+    def change(
+        self,
+        name_or_id: str,
+        rows_of: Callable[[TestSetVersion], Iterable[Row]],
+        *,
+        base_version: int,
+        note: str = "",
+    ) -> tuple[TestSetVersion, bool]:
+        """Make rows of the latest version's rows; return the latest version, and whether it is new.
+
+        Raise Conflict if the latest version is not the base any more: somebody else has changed the
+        test set in the meantime.
+        """
+        key = self.find(name_or_id).test_set_id
+        with transaction(self._engine) as connection:
+            _lock(connection, key)
+            latest = _latest(connection, key)
+            if latest is None:  # deleted in the meantime
+                raise UnknownName("test set", name_or_id, ())
+            if latest.version != base_version:
+                raise Conflict(
+                    f"'{latest.name}' is at version {latest.version} by now, and the change was "
+                    f"made in version {base_version}. Load it again and repeat the change."
+                )
+            writer = VersionWriter(connection, key, latest, append=False)
+            return _written(connection, writer, latest, rows_of(latest), latest.name, note)
 
     def delete(self, name_or_id: str) -> None:
         """Delete a test set with all its versions; raise InputError while an evaluation uses it."""
@@ -160,20 +202,12 @@ class TestSets:
         with transaction(self._engine) as connection:
             key = self._locked(connection, name)
             latest = _latest(connection, key)
-            writer = _VersionWriter(connection, key, latest, append=append)
-            for batch in _batches(rows):
-                writer.put(batch)
-            changed = writer.finish(name)
-            if latest is not None and not changed:
-                return latest, False
-            connection.execute(insert(test_set_versions), writer.version_row(note))
-            written = _latest(connection, key)
-        assert written is not None
-        return written, True
+            writer = VersionWriter(connection, key, latest, append=append)
+            return _written(connection, writer, latest, rows, name, note)
 
     def _locked(self, connection: Connection, name: str) -> str:
         """The id of the test set, locked until the transaction ends."""
-        fresh = {"id": uuid4().hex[:12], "name": name, "created_at": _now()}
+        fresh = {"id": uuid4().hex[:12], "name": name, "created_at": now()}
         connection.execute(
             insert_into(self._engine, test_sets).values(fresh).on_conflict_do_nothing()
         )
@@ -182,89 +216,6 @@ class TestSets:
         ).scalar_one()
         _lock(connection, key)
         return key
-
-
-class _VersionWriter:
-    """Writes the rows of a new version; rows that equal those of the latest version stay."""
-
-    def __init__(
-        self, connection: Connection, key: str, latest: TestSetVersion | None, *, append: bool
-    ) -> None:
-        self._connection = connection
-        self._key = key
-        self._before = latest.version if latest else 0
-        self._old_count = latest.row_count if latest else 0
-        self._kept = latest.row_count if latest and append else 0
-        self._count = self._kept
-        self._hash = latest.content_hash if latest and append else ""
-        self._tally = ColumnTally(latest.columns if latest and append else ())
-        self._changed = False
-
-    def put(self, batch: Sequence[Row]) -> None:
-        """Write the next rows."""
-        old = self._old(self._count, len(batch))
-        differing: list[dict[str, Any]] = []
-        for position, row in enumerate(batch, start=self._count):
-            text = _row_text(row, position)
-            self._tally.add(row)
-            self._hash = sha256((self._hash + text).encode()).hexdigest()
-            if old.get(position) != text:
-                differing.append({"position": position, "content": text})
-        self._count += len(batch)
-        if not differing:
-            return
-        self._changed = True
-        replaced = [one["position"] for one in differing if one["position"] in old]
-        self._close(test_set_rows.c.position == bindparam("replaced"), replaced)
-        shared = {"test_set_id": self._key, "first_version": self._before + 1}
-        self._connection.execute(insert(test_set_rows), [shared | one for one in differing])
-
-    def finish(self, name: str) -> bool:
-        """Close the rows that are gone; return whether anything changed."""
-        if self._count == self._kept:
-            raise InputError(f"There are no rows for the test set '{name}'.")
-        if self._count < self._old_count:
-            self._changed = True
-            self._close(test_set_rows.c.position >= bindparam("replaced"), [self._count])
-        return self._changed
-
-    def version_row(self, note: str) -> dict[str, Any]:
-        """The version's database row."""
-        return {
-            "test_set_id": self._key,
-            "version": self._before + 1,
-            "created_at": _now(),
-            "note": storable(note),
-            "columns": raw_text([column.model_dump() for column in self._tally.records()]),
-            "row_count": self._count,
-            "content_hash": self._hash,
-        }
-
-    def _old(self, first: int, count: int) -> dict[int, str]:
-        if first >= self._old_count:
-            return {}
-        found = self._connection.execute(
-            select(test_set_rows.c.position, test_set_rows.c.content).where(
-                test_set_rows.c.test_set_id == self._key,
-                test_set_rows.c.last_version.is_(None),
-                test_set_rows.c.position.between(first, first + count - 1),
-            )
-        )
-        return {row.position: row.content for row in found}
-
-    def _close(self, which: ColumnElement[bool], positions: Sequence[int]) -> None:
-        # The version before this one is the last that has these rows.
-        if positions:
-            self._connection.execute(
-                update(test_set_rows)
-                .where(
-                    test_set_rows.c.test_set_id == self._key,
-                    test_set_rows.c.last_version.is_(None),
-                    which,
-                )
-                .values(last_version=self._before),
-                [{"replaced": position} for position in positions],
-            )
 
 
 def check_name(name: str) -> None:
@@ -277,14 +228,23 @@ def check_name(name: str) -> None:
         )
 
 
-def _row_text(row: Row, position: int) -> str:
-    if not row or any(not name for name in row):
-        raise InputError(f"Row {position + 1}: a row needs a column, and every column a name.")
-    try:
-        check_depth(row)
-        return raw_text(row)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"Row {position + 1} cannot be stored as JSON: {error}.") from error
+def _written(
+    connection: Connection,
+    writer: VersionWriter,
+    latest: TestSetVersion | None,
+    rows: Iterable[Row],
+    name: str,
+    note: str,
+) -> tuple[TestSetVersion, bool]:
+    for batch in batches(rows):
+        writer.put(batch)
+    changed = writer.finish(name)
+    if latest is not None and not changed:
+        return latest, False
+    connection.execute(insert(test_set_versions), writer.version_row(note))
+    written = _latest(connection, writer.key)
+    assert written is not None
+    return written, True
 
 
 def _lock(connection: Connection, key: str) -> None:
@@ -302,14 +262,12 @@ def _latest(connection: Connection, key: str) -> TestSetVersion | None:
     return _version_record(row) if row is not None else None
 
 
-def _of(version: TestSetVersion) -> ColumnElement[bool]:
+def _of_set(name_or_id: str) -> Select[Any]:
+    wanted = storable(name_or_id)
     return (
-        (test_set_rows.c.test_set_id == version.test_set_id)
-        & (test_set_rows.c.first_version <= version.version)
-        & (
-            test_set_rows.c.last_version.is_(None)
-            | (test_set_rows.c.last_version >= version.version)
-        )
+        _version_rows()
+        .where((test_sets.c.name == wanted) | (test_sets.c.id == wanted))
+        .order_by(test_set_versions.c.version.desc())
     )
 
 
@@ -330,13 +288,3 @@ def _version_record(row: Any) -> TestSetVersion:
         row_count=row.row_count,
         content_hash=row.content_hash,
     )
-
-
-def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    remaining = iter(rows)
-    while batch := list(islice(remaining, _BATCH)):
-        yield batch
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat()
