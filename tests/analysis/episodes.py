@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from greenroom.analysis.errors import diagnose
 from greenroom.analysis.figures import Diagnosis
-from greenroom.store.records import ActionRecord, EpisodeRecord, StepRecord, TaskRecord
+from greenroom.store.records import EpisodeRecord
+from greenroom.store.trajectory_records import ActionRecord, StepRecord, TaskRecord
 
 STOP = "Thanks. ###STOP###"
 EXCHANGE = {

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from greenroom.analysis.alignment import Write, align
 from greenroom.analysis.arguments import argument_differences, target_of
-from greenroom.store.records import ActionRecord, StepRecord
+from greenroom.store.trajectory_records import ActionRecord, StepRecord
 from tests.analysis.episodes import EXCHANGE, steps, writes
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from greenroom.analysis.errors import PRECEDENCE, break_down, diagnose
 from greenroom.store.outcomes import FailureKind
-from greenroom.store.records import (
+from greenroom.store.trajectory_records import (
     ActionRecord,
     DifferenceRecord,
     RewardRecord,

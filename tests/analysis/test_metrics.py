@@ -13,14 +13,8 @@ from greenroom.analysis.comparison import ComparedRun, compare_runs
 from greenroom.analysis.figures import Resampling, RunMetrics
 from greenroom.analysis.metrics import measure_run
 from greenroom.analysis.tally import EpisodeLike, cost_of, pass_hat_k
-from greenroom.store.records import (
-    ActionRecord,
-    EpisodeRecord,
-    EpisodeSummary,
-    StepRecord,
-    TaskRecord,
-    Usage,
-)
+from greenroom.store.records import EpisodeRecord, EpisodeSummary, Usage
+from greenroom.store.trajectory_records import ActionRecord, StepRecord, TaskRecord
 from tests.analysis.counted import Counted, played
 
 RUNS = st.lists(st.text("sfe-", min_size=4, max_size=4), max_size=6)
@@ -208,6 +202,17 @@ def test_the_cost_of_an_agent_that_does_not_tell_it_is_unknown() -> None:
     compared = compare_runs([silent, told])
     assert [side.average_cost for side in compared.runs] == [None, 0.5]
     assert compared.comparisons[0].cost_difference is None
+
+
+def test_the_cost_of_an_agent_that_tells_it_in_some_episodes_alone_is_unknown() -> None:
+    silent = Counted(1, usage={}, step_count=2)
+    told = Counted(usage={"agent": Usage(calls=1, cost=0.5)}, step_count=2)
+    for episodes, total in (([told, silent], None), ([told], 0.5)):
+        metrics = measure_run(episodes, task_indices=[0], num_trials=1, tells_itself=True)
+        assert (metrics.total_cost, metrics.costs_are_told) == (total, total is not None)
+    # A model that the run counts is not asked in every episode by every agent.
+    counted = measure_run([told, silent], task_indices=[0], num_trials=1)
+    assert counted.total_cost == 0.5
 
 
 def test_tokens_by_purse() -> None:

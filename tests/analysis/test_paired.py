@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from greenroom.analysis import paired
 from greenroom.analysis.figures import Resampling
 from greenroom.analysis.paired import (
     difference_interval,
@@ -76,3 +77,15 @@ def test_holm_never_finds_more(p_values: list[float]) -> None:
 
 def test_holm() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+
+
+def test_many_different_differences_have_the_interval_of_the_bootstrap(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    differences = [((number * 7919) % 2503) / 2503 - 0.45 for number in range(2_503)]
+    quick = difference_interval(differences)
+    monkeypatch.setattr(paired, "_MOST_KINDS", len(differences))
+    whole = difference_interval(differences)
+    assert quick.value == whole.value
+    assert quick.low == pytest.approx(whole.low, abs=0.001)
+    assert quick.high == pytest.approx(whole.high, abs=0.001)

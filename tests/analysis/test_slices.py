@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from greenroom.analysis.slices import slice_run
-from greenroom.store.records import TaskRecord
+from greenroom.store.trajectory_records import TaskRecord
 from tests.analysis.episodes import cancel, episode
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from greenroom.store.records import ActionRecord
+from greenroom.store.trajectory_records import ActionRecord
 from tests.analysis.episodes import EXCHANGE, diagnosis_of, exchange, write
 
 

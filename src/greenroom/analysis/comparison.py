@@ -46,6 +46,8 @@ class ComparedRun:
     over: bool = True
     asks_no_model: bool = False
     """The agent spends nothing."""
+    tells_itself: bool = False
+    """Nobody but the agent counts what it spends."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ def _side(run: ComparedRun, convention: ErrorConvention, how: Resampling) -> _Si
         task_indices=run.task_indices,
         num_trials=run.num_trials,
         asks_no_model=run.asks_no_model,
+        tells_itself=run.tells_itself,
     )
     metrics = convention_metrics(counted, convention, over=run.over, how=how)
     played = counted.played

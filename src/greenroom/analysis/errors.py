@@ -8,6 +8,7 @@ crashed            the agent's own code raised an error
 call_as_text       wrote a tool call as text instead of making it
 max_time           it was cut off when its time was up
 max_steps          it was cut off when its steps were used up
+too_many_errors    it was ended because too many calls had failed
 model_limit        the agent's model could not or would not answer any more
 invalid_action     the agent gave no further action, or a needed write only in a call that was not
                    a valid one
@@ -17,7 +18,11 @@ extra_write        something was changed that was not to be
 user_ended_early   the user left while the agent was waiting for an answer, and a needed write had
                    not been tried by then
 missing_write      a needed write was not made
+user_action        the user did not do what they had to, or not so
+call_missing       the task wants a call that nobody made
 outputs_missing    the user was not told what they should be
+assertion_unmet    a function of the task does not find what it should in a party's world
+judged_unmet       a judge says that a sentence about the conversation does not hold
 other              nothing of all this
 
 What an agent did wrong weighs more than what it left undone, because it cannot be made good by
@@ -33,12 +38,13 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, get_args
 
 from greenroom.analysis import wording
-from greenroom.analysis.alignment import Alignment, Pair, Write, align
+from greenroom.analysis.aligned_steps import aligned_writes
+from greenroom.analysis.alignment import Alignment, Pair, Write
 from greenroom.analysis.arguments import ArgumentDifference, target_of
 from greenroom.analysis.figures import Diagnosis, ErrorBreakdown
-from greenroom.analysis.tools import refused
 from greenroom.store.outcomes import FailureKind, outcome_info
-from greenroom.store.records import CellKey, DifferenceRecord, EpisodeRecord, StepRecord
+from greenroom.store.records import CellKey, EpisodeRecord
+from greenroom.store.trajectory_records import DifferenceRecord
 from greenroom.trajectories import RESPOND, call_in_text
 
 T = TypeVar("T")
@@ -71,13 +77,7 @@ def diagnose(episode: EpisodeRecord) -> Diagnosis | None:
     """Why an episode failed; None for one that did not."""
     if _succeeded(episode):
         return None
-    needed = [Write(one.name, one.kwargs) for one in episode.task.actions if one.writes]
-    made = [
-        Write(one.action.name, one.action.kwargs, _refusal(one), one.invalid)
-        for one in episode.steps
-        if one.action.writes
-    ]
-    alignment = align(needed, made)
+    alignment, _ = aligned_writes(episode)
     findings = sorted(_findings(episode, alignment), key=lambda f: PRECEDENCE.index(f.kind))
     first = findings[0]
     return Diagnosis(
@@ -93,25 +93,47 @@ def diagnose(episode: EpisodeRecord) -> Diagnosis | None:
     )
 
 
-def break_down(episodes: Iterable[EpisodeRecord], most: int | None = None) -> ErrorBreakdown:
-    """The failures among episodes, by kind.
+class FailureTally:
+    """Counts failures by kind, episode by episode.
 
-    Infrastructure errors are listed and counted too, as a kind of their own. All are counted;
-    `most` is how many are explained at most, those of the first trials of every task.
+    Infrastructure errors are counted and explained too, as a kind of their own. `most` is how many
+    are explained at most, those of the first trials of every task.
     """
-    counts = Counter[FailureKind]()
 
-    def diagnosed() -> Iterator[Diagnosis]:
-        for diagnosis in filter(None, map(diagnose, episodes)):
-            counts[diagnosis.kind] += 1
-            yield diagnosis
+    def __init__(self, most: int | None = None) -> None:
+        self._most = most
+        self._counts = Counter[FailureKind]()
+        self._explained: list[Diagnosis] = []
 
-    diagnoses = first_trials(diagnosed(), most, lambda one: (one.task_index, one.trial))
-    return ErrorBreakdown(
-        failures=counts.total(),
-        by_kind={kind: counts[kind] for kind in PRECEDENCE if counts[kind]},
-        diagnoses=diagnoses,
-    )
+    def add(self, episode: EpisodeRecord) -> Diagnosis | None:
+        """Count an episode; say why it failed, if it did."""
+        diagnosis = diagnose(episode)
+        if diagnosis is not None:
+            self._counts[diagnosis.kind] += 1
+            self._explained.append(diagnosis)
+            if self._most is not None and len(self._explained) >= 2 * self._most + 100:
+                self._explained = first_trials(self._explained, self._most, _place)
+        return diagnosis
+
+    def breakdown(self) -> ErrorBreakdown:
+        """What was counted so far."""
+        return ErrorBreakdown(
+            failures=self._counts.total(),
+            by_kind={kind: self._counts[kind] for kind in PRECEDENCE if self._counts[kind]},
+            diagnoses=first_trials(self._explained, self._most, _place),
+        )
+
+
+def _place(diagnosis: Diagnosis) -> CellKey:
+    return diagnosis.task_index, diagnosis.trial
+
+
+def break_down(episodes: Iterable[EpisodeRecord], most: int | None = None) -> ErrorBreakdown:
+    """The failures among episodes, by kind; see FailureTally."""
+    tally = FailureTally(most)
+    for episode in episodes:
+        tally.add(episode)
+    return tally.breakdown()
 
 
 def first_trials(failures: Iterable[T], most: int | None, place: Callable[[T], CellKey]) -> list[T]:
@@ -153,10 +175,6 @@ def _succeeded(episode: EpisodeRecord) -> bool:
     return episode.reward >= 1
 
 
-def _refusal(step: StepRecord) -> str | None:
-    return step.observation if refused(step) else None
-
-
 def _findings(episode: EpisodeRecord, alignment: Alignment) -> list[_Finding]:
     """Everything that is wrong, at least one finding."""
     cut_off = list(_cut_off(episode, alignment))
@@ -166,7 +184,9 @@ def _findings(episode: EpisodeRecord, alignment: Alignment) -> list[_Finding]:
         *cut_off,
         *_written_calls(episode),
         *_database_findings(episode, alignment),
+        *_user_findings(episode),
         *_output_findings(episode),
+        *_other_part_findings(episode),
     ]
     return findings or [_Finding("other", _unexplained(episode))]
 
@@ -197,10 +217,11 @@ def _cut_off(episode: EpisodeRecord, alignment: Alignment) -> Iterator[_Finding]
 
 
 def _database_findings(episode: EpisodeRecord, alignment: Alignment) -> list[_Finding]:
-    if episode.details is not None and episode.details.database:
-        return []  # however it was reached, the database is right
+    if not _wrong_parts(episode):
+        return []  # however it was reached, the worlds are right
     findings = [finding for pair in alignment.pairs for finding in _pair_findings(pair)]
-    findings += [_extra_finding(write, alignment) for write in alignment.extra]
+    if "database" in _wrong_parts(episode):
+        findings += [_extra_finding(write, alignment) for write in alignment.extra]
     untried = [pair.expected for pair in alignment.pairs if pair.actual is None]
     findings += [_missing_finding(write, episode) for write in untried]
     if _user_left_early(episode):
@@ -209,6 +230,54 @@ def _database_findings(episode: EpisodeRecord, alignment: Alignment) -> list[_Fi
             for w in untried
         ]
     return _borne_out(findings, episode)
+
+
+def _wrong_parts(episode: EpisodeRecord) -> set[str]:
+    """The parts of the reward that depend on what was done, count, and are not as they should."""
+    details = episode.details
+    if details is None:
+        return {"database"}
+    parts = details.parts
+    return {
+        name
+        for name in ("database", "assertions", "actions")
+        if name in details.basis and parts.get(name) is False
+    }
+
+
+def _user_findings(episode: EpisodeRecord) -> Iterator[_Finding]:
+    """What the user did not do, or did otherwise: no doing of the agent's tools."""
+    if not _wrong_parts(episode):
+        return
+    for pair in aligned_writes(episode, "user")[0].pairs:
+        wanted, made = pair.expected, pair.actual
+        if made is None:
+            text = f"The user never called {wording.call(wanted)}"
+        elif made.refusal is not None:
+            refusal = made.refusal.removeprefix("Error: ")
+            text = f"The user called {wording.call(made)}, and was refused: {refusal}"
+        elif pair.relation != "same":
+            text = f"The user called {wording.call(made)} where {wording.call(wanted)} was right"
+        else:
+            continue
+        yield _Finding("user_action", text, wanted, made)
+
+
+def _other_part_findings(episode: EpisodeRecord) -> Iterator[_Finding]:
+    details = episode.details
+    if details is None:
+        return
+    for check in details.actions if "actions" in details.basis else ():
+        if not check.found and not check.action.writes:
+            call = wording.call(Write(check.action.name, check.action.kwargs))
+            yield _Finding("call_missing", f"Nobody called {call}")
+    for one in details.assertions if "assertions" in details.basis else ():
+        if not one.met:
+            said = one.message or f"{one.name} is not {str(one.expected).lower()}"
+            yield _Finding("assertion_unmet", f"In the {one.party}'s world: {said}")
+    for one in details.judged if "judged" in details.basis else ():
+        if one.met is False:
+            yield _Finding("judged_unmet", f"The judge rejects {one.sentence!r}")
 
 
 def _pair_findings(pair: Pair) -> Iterator[_Finding]:
@@ -291,7 +360,8 @@ def _borne_out(findings: list[_Finding], episode: EpisodeRecord) -> list[_Findin
 
 def _output_findings(episode: EpisodeRecord) -> Iterator[_Finding]:
     if episode.details is not None:
-        missing = [output for output, said in episode.details.outputs.items() if not said]
+        counts = "outputs" in episode.details.basis
+        missing = [one for one, said in episode.details.outputs.items() if counts and not said]
     else:
         missing = list(_unsaid(episode))
     if missing:

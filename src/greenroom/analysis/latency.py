@@ -57,7 +57,7 @@ def quantile_estimate(
     below, above = _ranks(rows, share, (1 - confidence) / 2)
     each = len(values) / rows
     low = values[int((below - 1) * each)] if below >= 1 else 0.0
-    high = values[ceil(above * each) - 1] if above <= rows else inf
+    high = values[min(ceil(above * each), len(values)) - 1] if above <= rows else inf
     value = values[ceil(share * len(values)) - 1]
     return Estimate(value=value, low=min(low, value), high=max(high, value), method="exact")
 

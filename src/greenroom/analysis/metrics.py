@@ -31,6 +31,7 @@ def measure_run(
     num_trials: int,
     over: bool = True,
     asks_no_model: bool = False,
+    tells_itself: bool = False,
     how: Resampling = USUAL,
 ) -> figures.RunMetrics:
     """Count and estimate everything of a run, whatever it lacks.
@@ -43,10 +44,14 @@ def measure_run(
 
     The turn curve, steps to success and mean steps are of the episodes with a result; time, money
     and tokens are of all that were played. The cost of an agent that does not tell it is unknown;
-    `asks_no_model` says that there is none.
+    `asks_no_model` says that there is none, `tells_itself` that nobody else counts it.
     """
     counted = tally(
-        episodes, task_indices=task_indices, num_trials=num_trials, asks_no_model=asks_no_model
+        episodes,
+        task_indices=task_indices,
+        num_trials=num_trials,
+        asks_no_model=asks_no_model,
+        tells_itself=tells_itself,
     )
     played = counted.played
     results = [one for one in played if reward_of(one) is not None]

@@ -21,6 +21,7 @@ from greenroom.analysis.power import Counts
 Successes = Mapping[int, Mapping[int, bool]]
 """By task or row, then by trial or repeat."""
 
+_MOST_KINDS = 2_000
 _ALIKE = 1e-9
 """Differences that are closer than this are the same, but for rounding."""
 
@@ -68,11 +69,15 @@ def difference_interval(
     value = fmean(differences)
     if max(differences) - min(differences) < _ALIKE:
         return constant_bounds(value, len(differences), how.confidence, least=-1.0)
-    rows = [[difference] for difference in differences]
-    bootstrap = TaskBootstrap(rows, how)
-    kinds = bootstrap.kinds[:, 0]
-    variance = bootstrap.variance([(kinds, np.ones_like(kinds))], len(rows))
-    return student_interval(value, variance, len(rows), how.confidence, least=-1.0)
+    units = len(differences)
+    if len(set(differences)) > _MOST_KINDS:
+        # With so many the bootstrap gives what a formula gives, and takes much longer.
+        variance = float(np.var(differences, ddof=1)) / units
+    else:
+        bootstrap = TaskBootstrap([[difference] for difference in differences], how)
+        kinds = bootstrap.kinds[:, 0]
+        variance = bootstrap.variance([(kinds, np.ones_like(kinds))], units)
+    return student_interval(value, variance, units, how.confidence, least=-1.0)
 
 
 def sign_flip_p_value(differences: Sequence[float]) -> float:

@@ -6,12 +6,15 @@ rows are behind its figure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from sys import intern
 
 from greenroom.analysis.errors import diagnose
 from greenroom.analysis.figures import Estimate, Immutable
 from greenroom.analysis.tally import is_solved
 from greenroom.errors import UnknownName
+from greenroom.store.outcomes import FailureKind
 from greenroom.store.records import EpisodeRecord
 
 RUN_SLICES = ("tag", "kind", "tool")
@@ -39,18 +42,51 @@ def check_slices(names: Iterable[str]) -> None:
             raise UnknownName("kind of slice", name, RUN_SLICES)
 
 
+@dataclass(frozen=True, slots=True)
+class SlicedEpisode:
+    """What the slices of a run are made from: small enough to be kept for every episode."""
+
+    task_index: int
+    solved: bool
+    kind: FailureKind | None
+    """How it failed, if it did."""
+    tags: tuple[str, ...]
+    tools: tuple[str, ...]
+    """Of the ground truth."""
+
+    @classmethod
+    def of(cls, episode: EpisodeRecord, kind: FailureKind | None) -> SlicedEpisode:
+        """An episode with a result, and how it failed."""
+        tools = dict.fromkeys(action.name for action in episode.task.actions)
+        return cls(
+            task_index=episode.task_index,
+            solved=is_solved(episode),
+            kind=kind,
+            # Episodes of a task share their texts.
+            tags=tuple(map(intern, episode.task.tags)) or ("(no tag)",),
+            tools=tuple(map(intern, tools)) or ("(no tool)",),
+        )
+
+
 def slice_run(episodes: Iterable[EpisodeRecord], by: str) -> list[Slice]:
     """The slices of a run by the tags of tasks, the tools of the ground truth, or kind of failure.
 
     By tag and tool the figure is pass^1 of the group's tasks. By kind it is the share of episodes
     that failed in this way.
     """
+    results = (episode for episode in episodes if episode.reward is not None)
+    return slices_of(
+        [SlicedEpisode.of(one, why.kind if (why := diagnose(one)) else None) for one in results], by
+    )
+
+
+def slices_of(episodes: Sequence[SlicedEpisode], by: str) -> list[Slice]:
+    """The same from what was kept of the episodes with a result."""
     from greenroom.analysis.intervals import average_reward
 
     check_slices([by])
-    results = (episode for episode in episodes if episode.reward is not None)
     slices: list[Slice] = []
-    for group, by_task in (_by_kind(results) if by == "kind" else _grouped(results, by)).items():
+    for group, by_task in (_by_kind(episodes) if by == "kind" else _grouped(episodes, by)).items():
         # The figure of a kind is of all episodes, those without such a failure included.
         members = [[one for one in row if one or by != "kind"] for row in by_task.values()]
         slices.append(
@@ -64,29 +100,19 @@ def slice_run(episodes: Iterable[EpisodeRecord], by: str) -> list[Slice]:
     return sorted(slices, key=lambda one: -one.cells) if by == "kind" else slices
 
 
-def _by_kind(results: Iterable[EpisodeRecord]) -> Groups:
+def _by_kind(episodes: Sequence[SlicedEpisode]) -> Groups:
     """For each kind of failure, whether each episode failed so."""
-    kinds = [(one.task_index, why.kind if (why := diagnose(one)) else None) for one in results]
-    found: Groups = {kind: {} for _, kind in kinds if kind is not None}
+    found: Groups = {one.kind: {} for one in episodes if one.kind is not None}
     for kind, by_task in found.items():
-        for task_index, own in kinds:
-            by_task.setdefault(task_index, []).append(float(own == kind))
+        for one in episodes:
+            by_task.setdefault(one.task_index, []).append(float(one.kind == kind))
     return found
 
 
-def _grouped(results: Iterable[EpisodeRecord], by: str) -> Groups:
+def _grouped(episodes: Iterable[SlicedEpisode], by: str) -> Groups:
     """For each tag or tool, whether each of its episodes was solved."""
     found: Groups = {}
-    for episode in results:
-        for group in _tags(episode) if by == "tag" else _tools(episode):
-            by_task = found.setdefault(group, {})
-            by_task.setdefault(episode.task_index, []).append(float(is_solved(episode)))
+    for one in episodes:
+        for group in one.tags if by == "tag" else one.tools:
+            found.setdefault(group, {}).setdefault(one.task_index, []).append(float(one.solved))
     return dict(sorted(found.items()))
-
-
-def _tags(episode: EpisodeRecord) -> list[str]:
-    return episode.task.tags or ["(no tag)"]
-
-
-def _tools(episode: EpisodeRecord) -> list[str]:
-    return list(dict.fromkeys(action.name for action in episode.task.actions)) or ["(no tool)"]

@@ -84,23 +84,27 @@ def tally(
     task_indices: Sequence[int],
     num_trials: int,
     asks_no_model: bool = False,
+    tells_itself: bool = False,
 ) -> Tally:
     """Sort the episodes of a run by task and trial; of duplicates the first one counts.
 
     Episodes beyond the plan were played, so they are counted as planned ones. `asks_no_model` says
-    that the agent spends nothing.
+    that the agent spends nothing, `tells_itself` that the run has no model for it: what it spends
+    is known if it tells so in each episode.
     """
     rows: dict[int, dict[int, EpisodeLike]] = {index: {} for index in task_indices}
-    duplicates, acted, counted = 0, False, False
+    duplicates, counted, uncounted = 0, False, False
     for episode in episodes:
         used = episode.usage.get("agent")
-        acted |= episode.step_count > 0
-        counted |= used is not None and bool(used.calls or used.cached_calls)
+        if used is not None and (used.calls or used.cached_calls):
+            counted = True
+        elif episode.step_count > 0:
+            uncounted = True
         trials = rows.setdefault(episode.task_index, {})
         duplicates += episode.trial in trials
         trials.setdefault(episode.trial, episode)
     # An agent that acts without a call that is counted may ask models of its own.
-    told = asks_no_model or counted or not acted
+    told = asks_no_model or not uncounted or (counted and not tells_itself)
     return Tally(rows, num_trials, duplicates, told)
 
 

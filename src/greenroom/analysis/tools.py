@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterable
 
 from greenroom.analysis.figures import Immutable
-from greenroom.store.records import EpisodeRecord, StepRecord
+from greenroom.analysis.parties import PARTIES, Done, calls_by
+from greenroom.store.records import EpisodeRecord
+from greenroom.store.trajectory_records import ActionRecord
 from greenroom.trajectories import RESPOND
 
 
@@ -37,14 +39,19 @@ class ToolTally:
 
     def add(self, episode: EpisodeRecord) -> None:
         """Count the calls of an episode."""
-        called = [step for step in episode.steps if step.action.name != RESPOND]
-        for step in called:
-            counts = self._counts.setdefault(step.action.name, Counter())
+        called = [
+            (_name(call.action), call)
+            for party in PARTIES
+            for _, call in calls_by(episode, party)
+            if call.action.name != RESPOND
+        ]
+        for name, step in called:
+            counts = self._counts.setdefault(name, Counter())
             counts["calls"] += 1
             counts["writes"] += step.action.writes
             counts["invalid"] += step.invalid is not None
             counts["errors"] += step.invalid is None and refused(step)
-        for name in {step.action.name for step in called}:
+        for name in {name for name, _ in called}:
             self._counts[name]["episodes"] += 1
 
     def figures(self) -> list[ToolFigures]:
@@ -67,6 +74,11 @@ def tool_figures(episodes: Iterable[EpisodeRecord]) -> list[ToolFigures]:
     return tally.figures()
 
 
-def refused(step: StepRecord) -> bool:
+def _name(action: ActionRecord) -> str:
+    """A tool's name; the parties' tools are apart, even if they share a name."""
+    return f"{action.name} (user)" if action.party == "user" else action.name
+
+
+def refused(step: Done) -> bool:
     """Whether a step's action came to nothing."""
     return step.invalid is not None or step.observation.startswith("Error")
