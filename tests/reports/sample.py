@@ -109,6 +109,7 @@ def build_report(
             task_indices=run.task_indices,
             num_trials=run.num_trials,
             over=run.status == "complete",
+            asks_no_model=run.reads_script,
             how=Resampling(resamples=200),
         ),
         errors=break_down(rows),
@@ -174,11 +175,40 @@ def unpriced_report() -> RunReport:
 
 
 def single_task_report() -> RunReport:
-    """One task, four trials, nothing bought, one trial not played."""
+    """One task, four trials of an agent that asks no model, one trial not played."""
     episodes = [one.model_copy(update={"usage": {}}) for one in played(1, 4)[:3]]
-    return build_report(episodes, run_record(1, 4, status="interrupted"))
+    return build_report(episodes, run_record(1, 4, status="interrupted", reads_script=True))
+
+
+def untold_report() -> RunReport:
+    """An agent of which nobody knows what it costs."""
+    episodes = [one.model_copy(update={"usage": {}}) for one in played(1, 4)]
+    return build_report(episodes, run_record(1, 4))
 
 
 def one_trial_report() -> RunReport:
     """Each task once."""
     return build_report(played(6, 1), run_record(6, 1))
+
+
+STRANGE = ["a\0b", "half \ud800", "🦊 grüß\r\n", '=1+1,"x"', ""]
+"""Texts that are hard to write."""
+
+
+def strange_report() -> RunReport:
+    """Episodes with strange texts everywhere, and no price for anything."""
+    episodes: list[EpisodeRecord] = []
+    for text, one in zip(STRANGE, played(5, 1), strict=True):
+        action = one.steps[0].action
+        called = action.model_copy(update={"name": text, "kwargs": {text: [text, 10**30]}})
+        step = one.steps[0].model_copy(update={"action": called, "observation": text})
+        changes = {
+            "opening": text,
+            "error": text,
+            "usage": {"agent": Usage(calls=1, prompt_tokens=3, completion_tokens=2)},
+            "facts": {text or "-": text},
+            "steps": [step, *one.steps[1:]],
+            "messages": [{"role": "user", "content": text}],
+        }
+        episodes.append(one.model_copy(update=changes))
+    return build_report(episodes, run_record(5, 1))

@@ -180,7 +180,7 @@ def test_published_rows_stand_beside_the_run_and_say_what_differs() -> None:
     for words in (
         "synthetic (this run)",
         "TC (claude-3-5-sonnet-20241022)",
-        "all published rows: user model: gpt-4o there, none here",
+        "all rows of Tau Bench leaderboard: user model: gpt-4o there, none here",
         "TC (gpt-4o): agent model: gpt-4o there",
     ):
         assert words in page.words, words
@@ -349,7 +349,7 @@ def test_axes_hold_all_values(values: list[float], count: int) -> None:
 
 
 def test_colours_have_enough_contrast() -> None:
-    css = asset("base.css")
+    css = asset("tokens.css")
     blocks = [_colours(block) for block in css.split("color-scheme:")[1:]]
     light, dark, dark_by_system = [block for block in blocks if block]
     assert dark == dark_by_system

@@ -31,7 +31,7 @@ INLINE = {"mark", "div", "sup", "tspan"}
 """What depends on the length of a text, or on how it differs from another."""
 FIXED = {
     "outcome", "outcomes", "status", "method", "convention", "conventions", "kind", "kinds",
-    "by_kind", "absent", "started_at", "created_at",
+    "by_kind", "absent", "party", "basis", "started_at", "created_at",
 }  # fmt: skip
 
 

@@ -36,7 +36,7 @@ def test_it_says_what_all_formats_say() -> None:
     assert f"**{run_words.headline(report)}**" in text
     assert run_words.interval_note(report) in text
     assert "| Strategy | Pass^1 | Pass^2 | Pass^3 | Pass^4 |" in text
-    assert "- all published rows: user model: gpt-4o there, none here" in text
+    assert "- all rows of Tau Bench leaderboard: user model: gpt-4o there, none here" in text
     assert "errors counted as failures" in text
     assert "The 10 least solved of" in text
     assert len(text) < COMMENT_LIMIT
@@ -67,6 +67,8 @@ def test_every_table_is_whole_and_every_fold_is_closed(report: Report) -> None:
 def test_cost_is_unknown_or_not_there() -> None:
     assert "| Cost | unknown |" in render_markdown(sample.unpriced_report())
     assert "Cost" not in render_markdown(sample.single_task_report())
+    untold = "| Cost | unknown |  |  | the agent does not tell what it costs |"
+    assert untold in render_markdown(sample.untold_report())
 
 
 @pytest.mark.parametrize(

@@ -19,15 +19,13 @@ from greenroom.reports.tau_bench import (
     tau_bench_rows,
     write_tau_bench,
 )
-from greenroom.store.records import (
+from greenroom.store.records import EpisodeRecord, RunRecord, Usage
+from greenroom.store.trajectory_records import (
     ActionRecord,
     DifferenceRecord,
-    EpisodeRecord,
     RewardRecord,
-    RunRecord,
     StepRecord,
     TaskRecord,
-    Usage,
 )
 
 CREATED = datetime(2024, 5, 15, 13, 4, 5, tzinfo=UTC)

@@ -11,7 +11,7 @@ import pytest
 from greenroom.analysis import pass_hat_ks
 from greenroom.errors import DataError
 from greenroom.reports.tau_bench import read_tau_bench
-from greenroom.store.records import RewardRecord
+from greenroom.store.trajectory_records import RewardRecord
 
 
 def write_raw(folder: Path, *rows: dict[str, Any]) -> Path:

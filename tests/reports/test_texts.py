@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from greenroom.domains.domain import load_domain
+from greenroom.domains.tau2.tasks import scenario_text
 from greenroom.reports.texts import wish
 
 
@@ -29,3 +30,12 @@ def test_the_wish_comes_without_who_the_user_is(instruction: str, wanted: str) -
 def test_built_in_tasks_are_shown_by_their_wishes() -> None:
     for task in load_domain("retail").tasks():
         assert "@example" not in wish(task.instruction)[:80]
+
+
+def test_a_scenario_of_tau2_is_shown_by_the_reason_for_the_call() -> None:
+    parts = {"domain": "telecom", "known_info": "You are Ann.", "task_instructions": "Be brief."}
+    told = scenario_text("You are impatient.", parts | {"reason_for_call": "No signal.\n\nFix it."})
+    assert wish(told) == "No signal. Fix it."
+    assert wish(scenario_text(None, "You want a card.\nAsk for gold.")) == (
+        "You want a card. Ask for gold."
+    )

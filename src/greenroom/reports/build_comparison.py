@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from greenroom.analysis import compared, figures
@@ -14,15 +14,17 @@ from greenroom.analysis.comparison import (
     compare_runs,
     uneven_errors,
 )
-from greenroom.analysis.errors import diagnose
+from greenroom.analysis.judged import JudgedFigures
 from greenroom.analysis.verdicts import p_text, verdict_in_short
 from greenroom.errors import InputError
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.report import ComparisonReport
+from greenroom.reports.run_tally import RunTally, counted_run
 from greenroom.reports.sections import AnySection, Cell, Row
+from greenroom.reports.task_sets import check_same_tasks, only_equal_tasks, place_of
 from greenroom.reports.texts import known, money, one_line, percent, plural, wish
 from greenroom.store import EvaluationRecord, ResultSummary, RunRecord, Store
-from greenroom.store.records import EpisodeSummary, total_cost
+from greenroom.store.records import total_cost
 
 _SHOWN_FLIPS = 10
 _MOST_KS = 4
@@ -35,29 +37,61 @@ def compare_stored(
     *,
     convention: figures.ErrorConvention = "errors_excluded",
     detect: float = WORTH_FINDING,
+    reasons: bool = True,
+    counted: Callable[[RunRecord], RunTally] | None = None,
+    equal_tasks: bool = False,
 ) -> ComparisonReport:
     """Compare stored runs, or stored evaluations, with the first of them.
 
-    Raises an InputError if they are not of the same tasks or rows.
+    Raises an InputError if they are not of the same tasks or rows; with `equal_tasks`, runs of
+    different task sets are compared on the tasks that are equal in all. `counted` gives what was
+    counted of a run before; without it, its episodes are read. Without `reasons`, flipped rows of
+    evaluations do not say why they failed, and no result is read in full.
     """
-    _check_same_set(store, jobs)
     runs = [job for job in jobs if isinstance(job, RunRecord)]
     evaluations = [job for job in jobs if isinstance(job, EvaluationRecord)]
+    if equal_tasks and evaluations:
+        raise InputError("Evaluations have rows, not tasks: --equal-tasks is for runs.")
+    equal = only_equal_tasks(runs) if equal_tasks else None
+    if runs and equal is None:
+        check_same_tasks(runs)
     if evaluations:
-        found = compare_evaluations([_compared_evaluation(store, one) for one in evaluations])
+        _check_same_rows(store, evaluations)
+        found = compare_evaluations(
+            [_compared_evaluation(store, one, reasons=reasons) for one in evaluations]
+        )
         notes = [
             f"Only {percent(side.coverage)} of the planned calls were answered in {side.label}."
             for side in found.evaluations
             if side.coverage < 1
         ]
     else:
-        compared = [_compared_run(store, run) for run in runs]
+        if equal is not None:
+            runs = list(equal.runs)
+            tallies = (counted_run(equal.episodes(run, store.runs.results)) for run in runs)
+        else:
+            tallies = (
+                counted(r) if counted else counted_run(store.runs.results(r.id)) for r in runs
+            )
+        compared: list[ComparedRun] = []
+        judged: dict[str, JudgedFigures] = {}
+        for run, tally in zip(runs, tallies, strict=True):
+            compared.append(tally.compared(run))
+            if verdicts := tally.judged(run):
+                judged[run.name] = verdicts
         found = compare_runs(compared, convention=convention, detect=detect)
-        notes = list(_coverage_notes(compared, found))
+        notes = [
+            *(equal.notes if equal else ()),
+            *_coverage_notes(compared, found),
+            *_judge_notes(judged),
+        ]
+    headline = " ".join(one.sentence for one in found.comparisons)
+    if equal is not None and equal.notes:
+        headline = f"On the {plural(equal.count, 'equal task')} of different sets: {headline}"
     report = ComparisonReport(
         **dict(found),
         name=" and ".join(job.name for job in jobs),
-        headline=" ".join(one.sentence for one in found.comparisons),
+        headline=headline,
         notes=notes,
     )
     sections = [section for build in SECTIONS for section in build(report)]
@@ -66,42 +100,32 @@ def compare_stored(
     )
 
 
-def _check_same_set(store: Store, jobs: Sequence[RunRecord | EvaluationRecord]) -> None:
-    """Refuse what was not played or evaluated on the same tasks or rows."""
-    marks = [_set_of(store, job) for job in jobs]
-    for job, (mark, words) in zip(jobs[1:], marks[1:], strict=True):
-        if mark != marks[0][0]:
+def _judge_notes(judged: Mapping[str, JudgedFigures]) -> Iterator[str]:
+    """What of each run a judge decided: rewards with verdicts and without are different figures."""
+    if not judged:
+        return
+    said: list[str] = []
+    for label, one in judged.items():
+        verdicts, by = one.accepted + one.rejected, f" by {one.judge}" if one.judge else ""
+        words = [f"{plural(verdicts, 'sentence')} judged{by}"] if verdicts else []
+        words += (
+            [f"{plural(one.unjudged, 'sentence')} left out, not judged"] if one.unjudged else []
+        )
+        said.append(f"{label} has {' and '.join(words)}")
+    yield f"Rewards that need a judge: {'; '.join(said)}."
+    means = (f"{label} {one.reward_without_judge:.3f}" for label, one in judged.items())
+    yield f"Mean reward without the judge: {', '.join(means)}."
+
+
+def _check_same_rows(store: Store, evaluations: Sequence[EvaluationRecord]) -> None:
+    """Refuse what was not evaluated on the same rows."""
+    versions = [store.test_sets.find(one.test_set_id, one.test_set_version) for one in evaluations]
+    for one, version in zip(evaluations[1:], versions[1:], strict=True):
+        if version.content_hash != versions[0].content_hash:
             raise InputError(
-                f"'{jobs[0].name}' was {marks[0][1]}, '{job.name}' {words}: their "
-                f"{'tasks' if 'played' in words else 'rows'} cannot be paired."
+                f"'{evaluations[0].name}' was evaluated on {versions[0]}, '{one.name}' evaluated "
+                f"on {version}: their rows cannot be paired."
             )
-
-
-def _set_of(store: Store, job: RunRecord | EvaluationRecord) -> tuple[str, str]:
-    """What tells a set of tasks or rows from others, and the same in words."""
-    if isinstance(job, RunRecord):
-        place = f"{job.env} {job.task_split} of {job.pack['name']} {job.pack['version']}"
-        return place, f"played on {place}"
-    version = store.test_sets.find(job.test_set_id, job.test_set_version)
-    return version.content_hash, f"evaluated on {version}"
-
-
-def _compared_run(store: Store, run: RunRecord) -> ComparedRun:
-    reasons: dict[int, str] = {}
-    episodes: list[EpisodeSummary] = []
-    for episode in store.runs.results(run.id):
-        episodes.append(EpisodeSummary.of(episode))
-        if episode.task_index not in reasons and (diagnosis := diagnose(episode)) is not None:
-            reasons[episode.task_index] = diagnosis.explanation
-    return ComparedRun(
-        label=run.name,
-        episodes=episodes,
-        task_indices=run.task_indices,
-        num_trials=run.num_trials,
-        over=run.status != "running",
-        asks_no_model=run.reads_script,
-        reasons=reasons,
-    )
 
 
 def _coverage_notes(runs: Sequence[ComparedRun], comparison: compared.Comparison) -> Iterator[str]:
@@ -146,17 +170,16 @@ def _coverage_notes(runs: Sequence[ComparedRun], comparison: compared.Comparison
                 )
 
 
-def _compared_evaluation(store: Store, evaluation: EvaluationRecord) -> ComparedEvaluation:
+def _compared_evaluation(
+    store: Store, evaluation: EvaluationRecord, *, reasons: bool
+) -> ComparedEvaluation:
     kept = store.evaluations
-    # Of what was used only the sum is needed, and summaries give it.
-    results = [replace(ResultSummary.of(one), usage={}) for one in kept.results(evaluation.id)]
+    results = list(kept.summaries(evaluation.id))
     answered = sum(one.has_result for one in results)
-    cost = total_cost(
-        used
-        for one in kept.summaries(evaluation.id)
-        if one.has_result
-        for used in one.usage.values()
-    )
+    cost = total_cost(used for one in results if one.has_result for used in one.usage.values())
+    if reasons:
+        # Of what was used only the sum is needed, and summaries gave it.
+        results = [replace(ResultSummary.of(one), usage={}) for one in kept.results(evaluation.id)]
     return ComparedEvaluation(
         label=evaluation.name,
         results=results,
@@ -324,7 +347,7 @@ def _origins(jobs: Sequence[RunRecord | EvaluationRecord]) -> Iterator[tuple[str
     for job in jobs:
         if isinstance(job, RunRecord):
             what = f"{job.agent_strategy} ({job.config.get('model') or 'no model'})"
-            on = f"{job.env} {job.task_split} of {job.pack.get('name')} {job.pack.get('version')}"
+            on = place_of(job)
         else:
             what, on = job.workflow, f"{job.test_set_name}@{job.test_set_version}"
         seed = job.config.get("seed", "unknown")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -36,13 +36,25 @@ _KINDS = {
 }
 
 
-def evaluation_report(data: EvaluationData) -> EvaluationReport:
-    """The report of an evaluation: its sections from what is known of it."""
+def evaluation_report(
+    data: EvaluationData, unscored: Mapping[str, Counter[str]] | None = None
+) -> EvaluationReport:
+    """The report of an evaluation: its sections from what is known of it.
+
+    `unscored` says why evaluators gave no score, where the results do not; then only the sections
+    of figures are built.
+    """
+    counted = _kept(data).counted
+    sections_of = FIGURES
+    if unscored is None:
+        sections_of = SECTIONS
+        aliases = [one.alias for one in data.figures.evaluators]
+        unscored = {alias: words.unscored_reasons(counted, alias) for alias in aliases}
     return EvaluationReport(
-        **shared.report_fields(EvaluationData, data, SECTIONS),
+        **shared.report_fields(EvaluationData, data, sections_of),
         name=data.evaluation.name,
         headline=words.headline(data),
-        notes=list(words.notes(data.figures, _kept(data).counted)),
+        notes=list(words.notes(data.figures, counted, unscored)),
         facts=shared.facts_of(_facts(data)),
     )
 
@@ -308,6 +320,15 @@ def provenance(data: EvaluationData) -> Iterator[AnySection]:
         {"configuration": evaluation.config, "evaluators": evaluation.evaluators}
     )
 
+
+FIGURES: tuple[shared.Builder[EvaluationData], ...] = (
+    figures,
+    outcomes,
+    costs,
+    latency,
+    provenance,
+)
+"""The sections that need no more than what is counted of results."""
 
 SECTIONS: tuple[shared.Builder[EvaluationData], ...] = (
     figures,

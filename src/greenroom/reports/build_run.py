@@ -20,7 +20,7 @@ from greenroom.reports.run_figures import (
     turn_curve,
 )
 from greenroom.reports.sections import AnySection, columns
-from greenroom.reports.texts import KINDS, date_text, kind_words, known, money, wish
+from greenroom.reports.texts import KINDS, date_text, kind_words, known, money, percent, wish
 from greenroom.util.raw_json import plain, raw_text
 
 
@@ -40,12 +40,31 @@ def _facts(data: RunData) -> Iterator[tuple[str, str]]:
     yield "Agent", words.agent_label(data)
     yield "Environment", f"{run.env}, split {run.task_split}"
     yield "Pack", words.pack_label(data)
+    if (point := run.rewound_to) is not None:
+        place = f"task {point.task_index}, trial {point.trial}, turn {point.turn}"
+        yield "Goes on from", f"{point.run_name}, {place}, after {point.steps} steps"
     yield "Played", date_text(run.created_at)
     yield "Greenroom", run.greenroom_version
     for label, values in data.agent_facts.items():
         yield f"{label[:1].upper()}{label[1:]}", " and ".join(values)
     if run.status != "complete":
         yield "Status", run.status
+
+
+def judge(data: RunData) -> Iterator[AnySection]:
+    """The reward without the judge and with it, and what is not judged."""
+    found = data.judged
+    if found is None:
+        return
+    rows: list[list[sections.Cell]] = [
+        ["Reward without the judge", found.reward_without_judge],
+        ["Reward with the judge's verdicts", found.reward],
+    ]
+    if found.unjudged:
+        rows.append(["Reward if all that is not judged were rejected", found.reward_if_rejected])
+    yield shared.table(
+        "judge", "Judge", ("", "Mean:decimal.3"), rows, notes=list(words.judge_notes(found))
+    )
 
 
 # Outcomes, cells, failures
@@ -265,7 +284,15 @@ def leaderboard(data: RunData) -> Iterator[AnySection]:
     notes: list[str] = []
     if data.published:
         sources = ", ".join(dict.fromkeys(row.source for row in data.published))
-        notes = [f"The other rows were published: {sources}.", *_what_differs(data)]
+        notes = [f"The other rows were published: {sources}."]
+        measured = [
+            f"{row.strategy} {row.remark} ({percent(found.low)} to {percent(found.high)})"
+            for row in data.published
+            for found in row.intervals.values()
+        ]
+        if measured:
+            notes.append(f"Intervals, where the counts are known: {'; '.join(measured)}.")
+        notes += _what_differs(data)
     head = ("Strategy", *(f"Pass^{k}:decimal" for k in LEADERBOARD_KS))
     best = sorted(rows, key=lambda row: -_number(row.cells[1]))
     yield shared.table("leaderboard", "Leaderboard", head, best, notes=notes)
@@ -276,11 +303,15 @@ def _number(cell: sections.Cell) -> float:
 
 
 def _what_differs(data: RunData) -> Iterator[str]:
-    """What differs between the run and published rows: what is true of all of them comes first."""
-    rows = data.published
-    common = [one for one in rows[0].differs if all(one in row.differs for row in rows)]
-    rest = [(row.strategy, [one for one in row.differs if one not in common]) for row in rows]
-    entries = [("all published rows", common), *rest]
+    """What differs between the run and published rows: what is true of a whole source first."""
+    entries: list[tuple[str, list[str]]] = []
+    for source in dict.fromkeys(row.source for row in data.published):
+        rows = [row for row in data.published if row.source == source]
+        common = [one for one in rows[0].differs if all(one in row.differs for row in rows)]
+        entries.append((f"all rows of {source.split(',')[0]}", common))
+        entries += [
+            (row.strategy, [one for one in row.differs if one not in common]) for row in rows
+        ]
     if any(differs for _, differs in entries):
         yield "What differs from this run:"
     for names, differs in entries:
@@ -304,6 +335,7 @@ def provenance(data: RunData) -> Iterator[AnySection]:
 
 SECTIONS: tuple[shared.Builder[RunData], ...] = (
     figures,
+    judge,
     reliability,
     outcomes,
     cells,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from greenroom.analysis.evaluations import EvaluationFigures
@@ -11,7 +11,7 @@ from greenroom.analysis.roles import column_roles
 from greenroom.messages import text_of
 from greenroom.reports.report import EvaluationData
 from greenroom.reports.texts import one_line, percent, plural
-from greenroom.store import EvaluationRecord, ResultSummary, chat_of
+from greenroom.store import EvaluationRecord, ResultRecord, ResultSummary, chat_of
 from greenroom.util.raw_json import raw_text
 
 _LONGEST = 300
@@ -74,7 +74,11 @@ def headline(data: EvaluationData) -> str:
     return f"{passed}; {answered}"
 
 
-def notes(figures: EvaluationFigures, counted: Sequence[ResultSummary]) -> Iterator[str]:
+def notes(
+    figures: EvaluationFigures,
+    counted: Sequence[ResultSummary],
+    unscored: Mapping[str, Counter[str]],
+) -> Iterator[str]:
     """What has to be known to read the figures rightly: errors, and why scores are missing."""
     for text, count in figures.common_errors.items():
         yield f"{plural(count, 'call')} without an answer: {text}"
@@ -82,10 +86,17 @@ def notes(figures: EvaluationFigures, counted: Sequence[ResultSummary]) -> Itera
     for text, count in raised.most_common(2):
         yield f"The workflow raised an error in {plural(count, 'call')}, which score 0: {text}"
     for evaluator in figures.evaluators:
-        without = [
-            score.reason or "no reason is given"
-            for result in counted
-            if (score := result.scores.get(evaluator.alias)) is not None and score.score is None
-        ]
-        for reason, count in Counter(without).most_common(2):
+        reasons = unscored.get(evaluator.alias, Counter())
+        for reason, count in reasons.most_common(2):
             yield f"{plural(count, 'result')} without a score by {evaluator.alias}: {reason}"
+        if (more := evaluator.unscored + evaluator.broken - reasons.total()) > 0:
+            yield f"{plural(more, 'more result')} without a score by {evaluator.alias}."
+
+
+def unscored_reasons(results: Iterable[ResultRecord | ResultSummary], alias: str) -> Counter[str]:
+    """Why an evaluator gave no score, with how often it did so."""
+    return Counter(
+        score.reason or "no reason is given"
+        for result in results
+        if (score := result.scores.get(alias)) is not None and score.score is None
+    )

@@ -19,10 +19,19 @@ from pydantic import BaseModel
 
 from greenroom.errors import InputError
 from greenroom.reports.json_report import json_pieces, record_json
-from greenroom.reports.report import ComparisonReport, EvaluationReport, RunReport
+from greenroom.reports.record_columns import flat_record, record_columns
+from greenroom.reports.report import (
+    ComparisonReport,
+    EvaluatedRow,
+    EvaluationReport,
+    RunReport,
+)
 from greenroom.reports.sections import Report
+from greenroom.store.records import EpisodeRecord
 from greenroom.util.characters import writable
-from greenroom.util.raw_json import plain, raw_text, record_text, storable
+from greenroom.util.json_values import portable_text
+from greenroom.util.pieces import Pieces
+from greenroom.util.raw_json import raw_text, storable
 
 _BATCH = 1_000
 """So many records make a row group of a Parquet file."""
@@ -57,24 +66,16 @@ def _records(report: Report) -> Iterable[BaseModel]:
     return report.comparisons if isinstance(report, ComparisonReport) else ()
 
 
+def _known(report: Report) -> Mapping[str, type]:
+    """The columns that a table of these records always has."""
+    if isinstance(report, RunReport):
+        return record_columns(EpisodeRecord)
+    return record_columns(EvaluatedRow) if isinstance(report, EvaluationReport) else {}
+
+
 def flat_records(report: Report) -> Iterator[dict[str, Any]]:
     """The records as rows of a table: objects become dotted columns, lists become JSON texts."""
-    for record in _records(report):
-        yield dict(_flat(record.model_dump(mode="json")))
-
-
-def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    for key, value in record.items():
-        if isinstance(value, dict):
-            yield from _flat(cast("dict[str, Any]", value), f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", _value(value)
-
-
-def _value(value: Any) -> Any:
-    if isinstance(value, float):
-        return plain(value)
-    return record_text(cast("list[Any]", value)) if isinstance(value, list) else value
+    return (flat_record(record) for record in _records(report))
 
 
 @contextmanager
@@ -84,7 +85,7 @@ def _table(report: Report) -> Generator[tuple[dict[str, set[type]], Iterator[dic
     Columns are known when all rows are. Rows wait in a file for that: to read records from the
     store and flatten them again takes several times as long.
     """
-    columns: dict[str, set[type]] = {}
+    columns: dict[str, set[type]] = {name: set() for name in _known(report)}
     sizes = array("q")
     with TemporaryFile() as kept:
         for row in flat_records(report):
@@ -125,12 +126,12 @@ def _parquet(report: Report) -> Iterator[bytes]:
     except ImportError as error:
         raise InputError("Parquet files need pyarrow: pip install 'greenroom[parquet]'.") from error
     types = {bool: arrow.bool_(), int: arrow.int64(), float: arrow.float64(), str: arrow.string()}
-    out = _Pieces()
+    out = Pieces()
     with _table(report) as (found, rows):
         # A column has values of one kind: numbers, truth values, or else texts.
+        known = _known(report)
         columns = {
-            name: types[_one_kind(kinds)] if kinds else arrow.null()
-            for name, kinds in found.items()
+            name: types[_one_kind(kinds, known.get(name, str))] for name, kinds in found.items()
         }
         with parquet.ParquetWriter(out, arrow.schema(list(columns.items()))) as writer:
             while batch := list(islice(rows, _BATCH)):
@@ -143,31 +144,10 @@ def _parquet(report: Report) -> Iterator[bytes]:
     yield out.taken()
 
 
-class _Pieces(io.RawIOBase):
-    """A file whose content is taken away while it is being written."""
-
-    def __init__(self) -> None:
-        self._content = bytearray()
-        self._before = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: Any, /) -> int:
-        self._content += data
-        return len(data)
-
-    def tell(self) -> int:
-        return self._before + len(self._content)
-
-    def taken(self) -> bytes:
-        content = bytes(self._content)
-        self._before += len(content)
-        self._content.clear()
-        return content
-
-
-def _one_kind(kinds: set[type]) -> type:
+def _one_kind(kinds: set[type], known: type) -> type:
+    """The kind of a column: of what it holds, or that which is known if nothing speaks against."""
+    if not kinds or kinds == {known} or (known is float and kinds <= {int, float}):
+        return known
     return kinds.copy().pop() if len(kinds) == 1 else float if kinds == {int, float} else str
 
 
@@ -219,6 +199,20 @@ def _indented(row: dict[str, Any]) -> str:
     return text if text and text.isascii() else json.dumps(row, indent=2)
 
 
+def _inspect(report: Report) -> Iterator[bytes]:
+    from greenroom.reports.inspect_log import inspect_pieces
+
+    return inspect_pieces(report)
+
+
+def _atif(report: Report) -> Iterator[str]:
+    from greenroom.reports.atif import atif_trajectory
+
+    if not isinstance(report, RunReport):
+        raise InputError("Only runs have trajectories in ATIF.")
+    return (f"{portable_text(atif_trajectory(report.run, one))}\n" for one in report.episodes)
+
+
 FORMS: dict[str, Callable[[Report], Iterator[str | bytes]]] = {
     "json": json_pieces,
     "markdown": _later("markdown", "render_markdown"),
@@ -228,6 +222,8 @@ FORMS: dict[str, Callable[[Report], Iterator[str | bytes]]] = {
     "parquet": _parquet,
     "jsonl": _jsonl,
     "tau-bench": _tau_bench,
+    "inspect": _inspect,
+    "atif": _atif,
 }
 """By the name that `--format` takes."""
 
@@ -239,5 +235,6 @@ ENDINGS = {
     ".csv": "csv",
     ".parquet": "parquet",
     ".jsonl": "jsonl",
+    ".eval": "inspect",
 }
 """The form of a file by its ending."""

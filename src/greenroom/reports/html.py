@@ -30,19 +30,11 @@ if TYPE_CHECKING:
 Pieces = list[tuple[str, bool]]
 """A text in pieces, and whether each is marked."""
 
-STYLES = ("base.css", "sections.css", "conversation.css")
+STYLES = ("tokens.css", "base.css", "sections.css", "conversation.css")
 SCRIPTS = ("dom.js", "lists.js", "conversation.js", "page.js")
 LONG = 20
 """Longer lists are cut on a screen, and can be searched."""
 
-_TONES = {
-    "green": "good",
-    "red": "bad",
-    "yellow": "limit",
-    "magenta": "odd",
-    "cyan": "broken",
-    "dim": "missing",
-}
 """The colour of an outcome, by its style on a console."""
 
 _OWN_IDS = (
@@ -128,11 +120,11 @@ def _words() -> tuple[Names, Names]:
         "data": _json,
         "plural": texts.plural,
         "power": _power,
-        "tone": _tone,
+        "tone": texts.tone,
         "unbroken": _unbroken,
     }
     outcomes = {
-        name: {"label": info.label, "symbol": info.symbol, "tone": _tone(name)}
+        name: {"label": info.label, "symbol": info.symbol, "tone": texts.tone(name)}
         for name, info in OUTCOMES.items()
     }
     return filters, {
@@ -176,11 +168,6 @@ def _power(text: str) -> Markup:
 def _unbroken(text: str) -> str:
     """Text in which a number stays on one line with its unit."""
     return _UNIT.sub("\u00a0", text)
-
-
-def _tone(outcome: str) -> str:
-    style = outcome_info(outcome).style.split()
-    return _TONES.get(style[-1], "plain") if style else "plain"
 
 
 def _outcome_counts(grid: Grid) -> list[tuple[str, int]]:

@@ -15,17 +15,25 @@ from typing import Any, cast
 from greenroom.messages import text_of
 from greenroom.reports.evaluation_words import input_names
 from greenroom.reports.html_limits import CONVERSATION_BYTES, MOST_CONVERSATIONS, within
+from greenroom.reports.html_rewards import (
+    Part,
+    database,
+    further_parts,
+    ground_truth,
+    outputs,
+    reward_words,
+)
 from greenroom.reports.report import EvaluatedRow, EvaluationData, RunData
 from greenroom.reports.sections import Failures, Grid, Report
 from greenroom.reports.texts import date_text, money, show
 from greenroom.store import EpisodeRecord, chat_of, decoded
-from greenroom.store.records import CellRecord, RewardRecord, StepRecord
+from greenroom.store.records import CellRecord, known_cost
+from greenroom.store.trajectory_records import StepRecord, UserCallRecord
 from greenroom.trajectories import RESPOND
 from greenroom.util.json_values import as_dict
 
 Data = RunData | EvaluationData
 Item = dict[str, Any]
-Part = dict[str, Any]
 Place = tuple[int, int]
 """The key of a grid's item, and the place of a trial."""
 
@@ -116,22 +124,28 @@ def _episode(episode: EpisodeRecord) -> dict[str, Any]:
     details = episode.details
     return {
         "outcome": episode.outcome,
-        "items": list(_episode_items(episode)),
+        "items": list(episode_items(episode)),
         "parts": [
             {"title": "The user's task", "text": episode.task.instruction},
-            *([] if details is None else [_database(details), *_outputs(details)]),
-            _ground_truth(episode),
-            {"title": "Episode", "facts": _episode_facts(episode)},
+            *([] if details is None else [database(details), *outputs(details)]),
+            *([] if details is None else further_parts(details)),
+            ground_truth(episode),
+            {"title": "Episode", "facts": episode_facts(episode)},
+            *(
+                [{"title": "What the agent printed", "text": episode.printed}]
+                * bool(episode.printed)
+            ),
         ],
     }
 
 
-def _episode_items(episode: EpisodeRecord) -> Iterator[Item]:
+def episode_items(episode: EpisodeRecord) -> Iterator[Item]:
     """What was said and done. A turn begins with the message of the user that it answers."""
     steps = episode.steps
     turn = steps[0].turn if steps else None
     if turn is not None:
         yield {"turn": turn}
+    yield from (_tool_call(call) for call in episode.opening_calls)
     if episode.opening:
         yield _said("User", episode.opening)
     for place, step in enumerate(steps):
@@ -147,6 +161,7 @@ def _episode_items(episode: EpisodeRecord) -> Iterator[Item]:
         if following != turn:
             turn = following
             yield {"turn": turn}
+        yield from (_tool_call(call) for call in step.user_calls)
         if step.source == "user" and step.invalid is None:
             yield _said("User", step.observation)
 
@@ -155,9 +170,10 @@ def _said(who: str, text: str, *, problem: str | None = None) -> Item:
     return {"who": who, "text": text, "problem": problem}
 
 
-def _tool_call(step: StepRecord) -> Item:
+def _tool_call(step: StepRecord | UserCallRecord) -> Item:
     return {
         "tool": step.action.name,
+        "by_user": step.action.party == "user",
         "kwargs": step.action.kwargs,
         "writes": step.action.writes,
         "invalid": step.invalid,
@@ -165,49 +181,11 @@ def _tool_call(step: StepRecord) -> Item:
     }
 
 
-def _ground_truth(episode: EpisodeRecord) -> Part:
-    done = [step.action for step in episode.steps if step.invalid is None]
-    checks: list[dict[str, Any]] = []
-    for action in episode.task.actions:
-        good = any(action.name == one.name and action.kwargs == one.kwargs for one in done)
-        notes = {"changes the database": action.writes, "not done exactly so": not good}
-        note = "; ".join(text for text, applies in notes.items() if applies)
-        checks.append({"good": good, "name": action.name, "note": note, "values": action.kwargs})
-    empty = "" if checks else "The task asks for no action."
-    return {"title": "Ground truth", "id": "ground-truth", "checks": checks, "empty": empty}
-
-
-def _database(details: RewardRecord) -> Part:
-    said = f"{'' if details.database else 'not '}as the ground truth leaves it"
-    return {
-        "title": "Database",
-        "id": "database-differences",
-        "checks": [{"good": details.database, "note": said}],
-        "differences": [
-            {
-                "place": f"{one.table}[{one.record}]" + (f".{one.path}" if one.path else ""),
-                "expected": "not there" if one.absent == "expected" else one.expected,
-                "found": "not there" if one.absent == "actual" else one.actual,
-            }
-            for one in ([] if details.database else details.differences)
-        ],
-    }
-
-
-def _outputs(details: RewardRecord) -> Iterator[Part]:
-    checks: list[dict[str, Any]] = []
-    for output, heard in details.outputs.items():
-        loose = heard and details.strict_outputs.get(output) is False
-        note = "heard, but only inside a longer word or number" if loose else "heard"
-        checks.append({"good": heard, "name": output, "note": note if heard else "not heard"})
-    if checks:
-        yield {"title": "What the user has to hear", "id": "required-outputs", "checks": checks}
-
-
-def _episode_facts(episode: EpisodeRecord) -> list[tuple[str, str]]:
+def episode_facts(episode: EpisodeRecord) -> list[tuple[str, str]]:
     """What is known of an episode beside what was said."""
     return [
         ("Reward", "none" if episode.reward is None else f"{episode.reward:g}"),
+        *reward_words(episode.details),
         ("Steps", str(len(episode.steps))),
         ("Turns", str(episode.turns)),
         *_cell_facts(episode),
@@ -223,7 +201,8 @@ def _cell_facts(record: CellRecord) -> Iterator[tuple[str, str]]:
     if record.seconds > 0:
         yield "Time", show(record.seconds, "seconds")
     if used:
-        yield "Cost", "unknown" if record.cost is None else money(record.cost)
+        cost = known_cost(record.usage.values())
+        yield "Cost", "unknown" if cost is None else money(cost)
         yield "Tokens", f"{sum(one.prompt_tokens + one.completion_tokens for one in used):,}"
     if record.attempts > 1:
         yield "Attempts", str(record.attempts)

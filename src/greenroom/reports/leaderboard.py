@@ -1,21 +1,29 @@
-"""Tau Bench's published results, to stand beside a run that played the same tasks."""
+"""Published results of Tau Bench, to stand beside a run that played the same tasks."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from greenroom.analysis.figures import Estimate
 from greenroom.reports.report import PublishedRow
 from greenroom.store.records import RunRecord
 
 SOURCE = "Tau Bench leaderboard, github.com/sierra-research/tau-bench"
+FASTWORKFLOW_SOURCE = "FastWorkflow, github.com/radiantlogicinc/fastworkflow"
 OFFICIAL_SPLIT = "test"
 OFFICIAL_TASKS = {"retail": 115, "airline": 50}
 """How many tasks the official split of each domain has."""
 
 _USER_MODEL, _USER_STRATEGY = "gpt-4o", "llm"
 _TRIALS = 4  # pass^4 cannot be estimated from fewer
-_STRATEGY_NAMES = {"TC": "tool-calling", "Act": "act", "ReAct": "react"}
+_FASTWORKFLOW = "FastWorkflow"
+_STRATEGY_NAMES = {
+    "TC": "tool-calling",
+    "Act": "act",
+    "ReAct": "react",
+    _FASTWORKFLOW: "fastworkflow",
+}
 
 
 _PUBLISHED: dict[str, tuple[tuple[str, str, tuple[float, ...]], ...]] = {
@@ -35,6 +43,22 @@ _PUBLISHED: dict[str, tuple[tuple[str, str, tuple[float, ...]], ...]] = {
 }
 """The strategy as it is called there, the model, and pass^1 to pass^4."""
 
+FASTWORKFLOW_SOLVED: dict[str, dict[str, int]] = {
+    "retail": {
+        "claude-opus-4-1": 106,
+        "claude-sonnet-4": 105,
+        "gpt-oss-20b": 96,
+        "mistral-7b": 81,
+    },
+    "airline": {
+        "claude-sonnet-4": 42,
+        "claude-opus-4-1": 40,
+        "gpt-oss-20b": 39,
+        "mistral-7b": 30,
+    },
+}
+"""FastWorkflow's published pass^1 by model, as tasks solved: all are shares of 115 and 50."""
+
 
 def published_rows(run: RunRecord) -> list[PublishedRow]:
     """The published rows that a run may be compared with, the best first.
@@ -45,15 +69,39 @@ def published_rows(run: RunRecord) -> list[PublishedRow]:
     """
     if run.reads_script or _is_scripted(run) or not _plays_official_split(run):
         return []
-    return [
-        PublishedRow(
+    rows = [*_tau_bench_rows(run), *_fastworkflow_rows(run)]
+    return sorted(rows, key=lambda row: -row.pass_hat_k[1])
+
+
+def _tau_bench_rows(run: RunRecord) -> Iterator[PublishedRow]:
+    for strategy, model, figures in _PUBLISHED[run.env]:
+        yield PublishedRow(
             strategy=f"{strategy} ({model})",
             pass_hat_k=dict(enumerate(figures, start=1)),
             source=SOURCE,
             differs=list(_differences(_STRATEGY_NAMES[strategy], model, run)),
         )
-        for strategy, model, figures in _PUBLISHED[run.env]
-    ]
+
+
+def _fastworkflow_rows(run: RunRecord) -> Iterator[PublishedRow]:
+    tasks = OFFICIAL_TASKS[run.env]
+    for model, solved in FASTWORKFLOW_SOLVED[run.env].items():
+        estimate = one_trial_each(solved, tasks)
+        yield PublishedRow(
+            strategy=f"{_FASTWORKFLOW} ({model})",
+            pass_hat_k={1: estimate.value},
+            source=FASTWORKFLOW_SOURCE,
+            differs=list(_fastworkflow_differences(model, run)),
+            intervals={1: estimate},
+            remark=f"{solved} of {tasks} tasks, one trial each",
+        )
+
+
+def one_trial_each(solved: int, tasks: int) -> Estimate:
+    """pass^1 of tasks that were played once each, with its interval."""
+    from greenroom.analysis.intervals import SuccessIntervals  # numpy, only where it is needed
+
+    return SuccessIntervals([(1, 1)] * solved + [(1, 0)] * (tasks - solved)).pass_hat_k(1)
 
 
 def _is_scripted(run: RunRecord) -> bool:
@@ -70,6 +118,17 @@ def _plays_official_split(run: RunRecord) -> bool:
         and run.task_split == OFFICIAL_SPLIT
         and set(run.task_indices) == set(range(tasks))
     )
+
+
+def _fastworkflow_differences(model: str, run: RunRecord) -> Iterator[str]:
+    own_model = str(run.config.get("model") or "none")
+    yield f"user model: not told there, {run.config.get('user_model') or 'none'} here"
+    if own_model.rsplit("/", 1)[-1].lower() != model:
+        yield f"agent model: {model} there, {own_model} here"
+    if run.agent_strategy != _STRATEGY_NAMES[_FASTWORKFLOW]:
+        yield f"agent strategy and prompts: FastWorkflow's there, {run.agent_strategy} here"
+    if run.num_trials != 1:
+        yield f"trials per task: 1 there, {run.num_trials} here"
 
 
 def _differences(strategy: str, model: str, run: RunRecord) -> Iterator[str]:

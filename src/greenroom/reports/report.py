@@ -10,6 +10,7 @@ from pydantic import Field, WrapSerializer, WrapValidator, computed_field
 from greenroom.analysis import compared, figures
 from greenroom.analysis.evaluations import EvaluationFigures
 from greenroom.analysis.figures import Immutable
+from greenroom.analysis.judged import JudgedFigures
 from greenroom.analysis.slices import Slice
 from greenroom.analysis.tools import ToolFigures, tool_figures
 from greenroom.reports.sections import Failures, Report
@@ -28,6 +29,10 @@ class PublishedRow(Immutable, frozen=True):
     pass_hat_k: dict[int, float]
     source: str
     differs: list[str]
+    intervals: dict[int, figures.Estimate] = Field(default_factory=dict[int, figures.Estimate])
+    """Of the figures whose counts are known."""
+    remark: str = ""
+    """What has to be known of the figures."""
 
 
 class StoredRecords(Sequence[RecordT], Generic[RecordT, SummaryT, BesideT]):
@@ -93,6 +98,8 @@ class RunData(Immutable, frozen=True):
     """Tasks whose trials are all the same, step by step."""
     crashes: dict[str, int] = Field(default_factory=dict[str, int])
     """What the agent's own code raised, with how often."""
+    judged: JudgedFigures | None = None
+    """Sentences that a judge decides about, in runs whose tasks have some."""
     attempts: int = 0
     """Attempts that came to nothing: broken or interrupted, and played again."""
     attempts_cost: float | None = None

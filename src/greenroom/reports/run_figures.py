@@ -83,7 +83,7 @@ def _money_figures(data: RunData) -> Iterator[Figure]:
     metrics = data.metrics
     usages = [*(one.usage for one in data.counted), data.attempts_usage]
     used = Usage.total(usage_by_purse(one.usage for one in data.counted).values())
-    if bought(data):
+    if bought(data) or not metrics.costs_are_told:
         average = metrics.average_cost
         each = "" if average is None else f"{money(average)} per episode"
         cost = cost_figure(usages, data.run.config, each, untold=not metrics.costs_are_told)
@@ -92,6 +92,7 @@ def _money_figures(data: RunData) -> Iterator[Figure]:
         if cost.value is not None and solved:
             meaning = "all that was spent, by solved episodes"
             yield fig("cost_per_solved", "Cost per solved", cost.value / solved, meaning, "money")
+    if bought(data):
         tokens = {purse: one.tokens for purse, one in usage_by_purse(usages).items() if one.tokens}
         purses = "; ".join(f"{purse} {count:,}" for purse, count in tokens.items())
         yield fig("tokens", "Tokens", sum(tokens.values()), purses, "count")

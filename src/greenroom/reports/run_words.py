@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Final
 
 from greenroom.analysis.figures import RunMetrics
+from greenroom.analysis.judged import JudgedFigures
 from greenroom.reports import texts
 from greenroom.reports.report import RunData
 from greenroom.reports.texts import one_line, percent, plural
@@ -73,7 +75,15 @@ def notes(report: RunData) -> list[str]:
         said.append(
             f"{plural(metrics.errors, 'episode')} ended in an infrastructure error. That is not "
             "the agent's doing, so the figures leave such episodes out; where counting them as "
-            "failures makes a difference, it is shown."
+            f"failures makes a difference, it is shown.{_leaderboards_convention(report)}"
+        )
+    if report.judged is not None and report.judged.unjudged:
+        count = report.judged.unjudged
+        said.append(
+            f"{plural(count, 'sentence')} that the reward depends on "
+            f"{'was' if count == 1 else 'were'} not judged, in "
+            f"{plural(report.judged.unjudged_episodes, 'episode')}: the rewards leave "
+            f"{'it' if count == 1 else 'them'} out."
         )
     if crashed := metrics.outcomes.get("crashed", 0):
         text, count = max(report.crashes.items(), key=lambda one: one[1], default=("", crashed))
@@ -102,6 +112,24 @@ def notes(report: RunData) -> list[str]:
     if metrics.duplicates:
         said.append(f"{plural(metrics.duplicates, 'duplicate row')} not counted.")
     return said
+
+
+def _leaderboards_convention(report: RunData) -> str:
+    if report.run.pack.get("edition") != "tau2":
+        return ""
+    return " tau2-bench's leaderboard leaves them out."
+
+
+def judge_notes(found: JudgedFigures) -> Iterator[str]:
+    """What a judge said, counted."""
+    by = f"judged by {found.judge}" if found.judge else "without a judge"
+    yield (
+        f"{plural(found.accepted + found.rejected + found.unjudged, 'sentence')} of "
+        f"{plural(found.episodes, 'episode')}, {by}: {found.accepted:,} accepted, "
+        f"{found.rejected:,} rejected, {found.unjudged:,} not judged."
+    )
+    for reason, count in found.reasons.items():
+        yield f"Not judged, {count:,} times: {one_line(reason, _LONGEST)}"
 
 
 def interval_note(report: RunData) -> str:

@@ -14,6 +14,7 @@ from greenroom.reports.sections import AnySection, Cell, Column, Figure, Format,
 from greenroom.reports.texts import known, money, plural
 from greenroom.store.outcomes import OUTCOMES, outcome_info
 from greenroom.store.records import JobRecord, Usage, total_cost
+from greenroom.util.json_values import as_list
 from greenroom.util.raw_json import plain
 
 DataT = TypeVar("DataT", bound=Immutable)
@@ -136,8 +137,13 @@ def provenance(
     """What it takes to do a job again: what all jobs have, and facts of its kind."""
     named = (("Name", job.name), ("Id", job.id), ("Status", job.status))
     seed, judge = job.config.get("seed", "unknown"), job.config.get("judge_model") or "none"
-    packed = ((f"Pack {key}", str(value)) for key, value in (pack or {}).items())
+    told = {key: value for key, value in (pack or {}).items() if value not in ("", [], None)}
+    packed = ((f"Pack {key}", _words(value)) for key, value in told.items())
     return provenance_facts([*named, *facts, ("Seed", str(seed)), ("Judge", str(judge)), *packed])
+
+
+def _words(value: Any) -> str:
+    return "; ".join(map(str, as_list(value))) if isinstance(value, list) else str(value)
 
 
 def setup_text(config: Any) -> sections.Text:

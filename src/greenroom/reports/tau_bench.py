@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,15 +20,15 @@ from pydantic import AliasChoices, BaseModel, Field, FiniteFloat, TypeAdapter, V
 
 from greenroom.errors import DataError
 from greenroom.messages import Message
+from greenroom.reports.recorded_trajectories import spoken_call, spoken_step
 from greenroom.store.outcomes import NO_RESULT, Outcome
-from greenroom.store.records import (
+from greenroom.store.records import EpisodeRecord, RunRecord, Usage
+from greenroom.store.trajectory_records import (
     ActionRecord,
-    EpisodeRecord,
     RewardRecord,
-    RunRecord,
     StepRecord,
     TaskRecord,
-    Usage,
+    UserCallRecord,
 )
 from greenroom.trajectories import (
     RESPOND,
@@ -60,6 +61,8 @@ class OwnInfo(BaseModel):
     usage: dict[str, Usage] = Field(default_factory=dict[str, Usage])
     made_from_steps: bool = False
     """The agent held no messages: `traj` was made from what it did."""
+    user_calls: list[list[UserCallRecord]] = Field(default_factory=list[list[UserCallRecord]])
+    """What the user did before each of their messages, in a domain where users act."""
 
 
 # Writing
@@ -131,9 +134,17 @@ def _info(run: RunRecord, episode: EpisodeRecord) -> dict[str, Any]:
                 "version": run.greenroom_version,
                 "agent_strategy": run.agent_strategy,
                 "made_from_steps": episode.messages is None,
+                "user_calls": _all_user_calls(episode),
             }
         ).model_dump(mode="json"),
     }
+
+
+def _all_user_calls(episode: EpisodeRecord) -> list[list[UserCallRecord]]:
+    """The user's calls by message; Tau Bench's `traj` is what the agent saw and holds none."""
+    answered = [step for step in episode.steps if step.action.name == RESPOND and not step.invalid]
+    calls = [episode.opening_calls, *(step.user_calls for step in answered)]
+    return calls if any(calls) else []
 
 
 def _reward_info(episode: EpisodeRecord, actions: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -158,9 +169,8 @@ def _reward_info(episode: EpisodeRecord, actions: list[dict[str, Any]]) -> dict[
 def _traj(run: RunRecord, episode: EpisodeRecord) -> list[dict[str, Any]]:
     if episode.messages is not None:
         return exported_messages(episode.messages)
-    steps = (
-        SpokenStep(**_action(step.action), observation=step.observation) for step in episode.steps
-    )
+    # What the user did stands beside it: `traj` is what the agent saw.
+    steps = (replace(spoken_step(step), user_calls=()) for step in episode.steps)
     return write_conversation(run.policy, episode.opening, steps)
 
 
@@ -232,6 +242,21 @@ class ResultRow(BaseModel):
         info = self.info
         return info.infrastructure_error or (not self.traj and info.error is not None)
 
+    def with_user_calls(self, spoken: Conversation) -> Conversation:
+        """The conversation of the row with what the user did, if the row tells."""
+        own = self.info.greenroom
+        if own is None or not own.user_calls:
+            return spoken
+        first, *later = (tuple(map(spoken_call, calls)) for calls in own.user_calls)
+        left = iter(later)
+        steps = tuple(
+            replace(step, user_calls=next(left, ()))
+            if step.name == RESPOND and step.problem is None
+            else step
+            for step in spoken.steps
+        )
+        return Conversation(spoken.opening, steps, first)
+
 
 _rows = TypeAdapter(list[ResultRow])
 
@@ -292,11 +317,12 @@ def _episode(
         task=TaskRecord(
             instruction=task.instruction,
             user_id=task.user_id,
-            actions=[_record(a.name, a.kwargs, write_tools) for a in task.actions],
+            actions=[_record(a, write_tools) for a in task.actions],
             outputs=task.outputs,
         ),
         opening=spoken.opening,
-        steps=_steps(spoken, write_tools),
+        opening_calls=own.user_calls[0] if own.user_calls else [],
+        steps=_steps(spoken, write_tools, own.user_calls[1:]),
         messages=None if made_from_steps or not messages else messages,
         details=_details(row),
         error=info.error if row.crashed else None,
@@ -314,19 +340,23 @@ def _outcome(row: ResultRow, spoken: Conversation) -> Outcome:
     return "failure" if ended or row.info.reward_info is not None else "max_steps"
 
 
-def _steps(spoken: Conversation, write_tools: frozenset[str]) -> list[StepRecord]:
+def _steps(
+    spoken: Conversation, write_tools: frozenset[str], user_calls: list[list[UserCallRecord]]
+) -> list[StepRecord]:
     steps: list[StepRecord] = []
+    calls, none = iter(user_calls), list[UserCallRecord]()
     turn = 1
     for step in spoken.steps:
         talks = step.name == RESPOND
         observation = step.observation or ""
         steps.append(
             StepRecord(
-                action=_record(step.name, step.kwargs, write_tools),
+                action=_record(step, write_tools),
                 observation=observation,
                 source="user" if talks else step.name,
                 turn=turn,
                 invalid=step.problem or _invalid(observation, step.name),
+                user_calls=next(calls, none) if talks else none,
             )
         )
         turn += talks
@@ -362,5 +392,8 @@ def _details(row: ResultRow) -> RewardRecord | None:
     return None  # outputs are missing, and nothing tells how the database ended
 
 
-def _record(name: str, kwargs: dict[str, Any], write_tools: frozenset[str]) -> ActionRecord:
-    return ActionRecord(name=name, kwargs=kwargs, writes=name in write_tools)
+def _record(step: SpokenStep | _RowAction, write_tools: frozenset[str]) -> ActionRecord:
+    record = ActionRecord(name=step.name, kwargs=step.kwargs, writes=step.name in write_tools)
+    if isinstance(step, SpokenStep):
+        return record.model_copy(update={"aside": step.aside, "joined": step.joined})
+    return record

@@ -21,9 +21,14 @@ KINDS: Final[dict[str, tuple[str, str]]] = {
     "missing_write": ("Change not made", "did not make a change that was needed"),
     "extra_write": ("Change too many", "made a change that was not asked for"),
     "outputs_missing": ("Answer not given", "did not tell the user what they had to hear"),
+    "user_action": ("User's action", "the user did not do what they had to"),
+    "call_missing": ("Call not made", "nobody made a call that was needed"),
+    "assertion_unmet": ("Assertion unmet", "the worlds are not in the state that was asked for"),
+    "judged_unmet": ("Judged", "a judge says that the conversation lacks something"),
     "crashed": ("Crashed", "raised an error in its own code"),
     "max_steps": ("Out of steps", "did not come to an end within its steps"),
     "max_time": ("Out of time", "did not come to an end within its time"),
+    "too_many_errors": ("Too many errors", "was ended because too many calls failed"),
     "model_limit": ("Model's limit", "the model could not or would not answer any more"),
     "invalid_action": ("Invalid action", "did what cannot be done, or nothing more"),
     "call_as_text": ("Call as text", "wrote a tool call as text instead of making it"),
@@ -32,6 +37,27 @@ KINDS: Final[dict[str, tuple[str, str]]] = {
     "other": ("Other", "none of the above"),
 }
 
+PARTS: Final[dict[str, str]] = {
+    "database": "databases",
+    "assertions": "assertions",
+    "actions": "calls",
+    "outputs": "answers",
+    "judged": "judged sentences",
+}
+"""How the parts of a reward are named."""
+
+_TONES = {
+    "green": "good",
+    "red": "bad",
+    "yellow": "limit",
+    "magenta": "odd",
+    "cyan": "broken",
+    "dim": "missing",
+}
+
+# The layout of tau2-bench's scenarios.
+_REASON = re.compile(r"^\tReason for call:\n((?:\t\t.*\n?|\s*\n)+)", re.MULTILINE)
+_INSTRUCTIONS = re.compile(r"^Instructions:\n(.*)\Z", re.MULTILINE | re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _IDENTITY = re.compile(
     r"\b(you are|you're|your name|user[ _]id|e-?mail|zip code|you live|residing|account)\b", re.I
@@ -50,6 +76,12 @@ def kind_words(kind: str) -> tuple[str, str]:
     return KINDS.get(kind) or (kind, "")
 
 
+def tone(outcome: str) -> str:
+    """The name of the colours that pages mark an outcome with."""
+    style = outcome_info(outcome).style.split()
+    return _TONES.get(style[-1], "plain") if style else "plain"
+
+
 def one_line(text: str, limit: int | None = None, *, spaces: bool = False) -> str:
     """Text from data as one line without control characters, shortened to the limit.
 
@@ -62,9 +94,15 @@ def one_line(text: str, limit: int | None = None, *, spaces: bool = False) -> st
     return line
 
 
+def _reason(instruction: str) -> str:
+    """The part of an instruction that says why the user calls, where it has such parts."""
+    found = _REASON.search(instruction) or _INSTRUCTIONS.search(instruction)
+    return " ".join(found[1].split()) if found else instruction.strip()
+
+
 def wish(instruction: str) -> str:
     """What a user wants: the instruction without the sentences that only say who the user is."""
-    sentences = _SENTENCE.split(instruction.strip())
+    sentences = _SENTENCE.split(_reason(instruction))
     for place, sentence in enumerate(sentences):
         if not _IDENTITY.search(sentence):
             return " ".join(sentences[place:])
@@ -72,7 +110,7 @@ def wish(instruction: str) -> str:
             wants = _WANTS.search(sentence)
             start = sentence[wants.start() if wants else 0 :]
             return " ".join([start[:1].upper() + start[1:], *sentences[place + 1 :]])
-    return instruction
+    return " ".join(sentences)
 
 
 def percent(value: float, digits: int = 0) -> str:

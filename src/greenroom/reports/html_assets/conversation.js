@@ -50,11 +50,11 @@ const bubble = ({ who, values, problem }, text) => {
   );
 };
 
-const toolCall = ({ tool, kwargs, writes, invalid = null }, text) =>
+const toolCall = ({ tool, kwargs, writes, invalid = null, by_user: byUser = false }, text) =>
   make(
     "li",
-    { class: `call${invalid !== null || /^Error\b/.test(text ?? "") ? " problem" : ""}`, "data-tool": tool },
-    make("div", { class: "call-head" }, make("code", { class: "tool" }, tool), writes ? make("span", { class: "badge" }, "changes the database") : null),
+    { class: `call${byUser ? " by-user" : ""}${invalid !== null || /^Error\b/.test(text ?? "") ? " problem" : ""}`, "data-tool": tool },
+    make("div", { class: "call-head" }, make("code", { class: "tool" }, tool), byUser ? make("span", { class: "badge" }, "by the user") : null, writes ? make("span", { class: "badge" }, "changes the database") : null),
     valueList(kwargs),
     invalid === null ? null : make("p", { class: "flag" }, `Not a valid action: ${invalid}`),
     text === null || invalid === text ? null : answer(text),

@@ -1,0 +1,132 @@
+"""What is kept of a run's episodes while they are read once: all that its sections need."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from greenroom.analysis.comparison import ComparedRun
+from greenroom.analysis.errors import FailureTally
+from greenroom.analysis.figures import Diagnosis
+from greenroom.analysis.judged import JudgedFigures, JudgedTally
+from greenroom.analysis.metrics import RepeatTally, measure_run
+from greenroom.analysis.slices import SlicedEpisode, slices_of
+from greenroom.analysis.tally import usage_by_purse
+from greenroom.analysis.tools import ToolTally
+from greenroom.config import JudgeConfig
+from greenroom.reports import shared_sections as shared
+from greenroom.reports.leaderboard import published_rows
+from greenroom.reports.report import RunData, StoredEpisodes
+from greenroom.store import EpisodeRecord, RunRecord, Store
+from greenroom.store.records import EpisodeSummary, total_cost
+
+
+class RunTally:
+    """Counts the episodes of a run one by one. What is kept of each is small."""
+
+    def __init__(self) -> None:
+        self.counted: list[EpisodeSummary] = []
+        self._reasons: dict[int, tuple[int, str]] = {}
+        self._sliced: list[SlicedEpisode] = []
+        self._failures = FailureTally(shared.MOST_FAILURES)
+        self._tools, self._repeats, self._crashes = ToolTally(), RepeatTally(), Counter[str]()
+        self._judged = JudgedTally()
+        self._facts: dict[tuple[str, str], None] = {}
+        self._tallies: dict[str, dict[str, float | None]] = {}
+
+    def add(self, episode: EpisodeRecord) -> Diagnosis | None:
+        """Count an episode; say why it failed, if it did."""
+        self.counted.append(EpisodeSummary.of(episode))
+        self._tools.add(episode)
+        self._repeats.add(episode)
+        self._judged.add(episode)
+        if episode.outcome == "crashed":
+            self._crashes[episode.error or "unknown"] += 1
+        self._facts.update(dict.fromkeys(episode.facts.items()))
+        _add_tallies(self._tallies, episode)
+        diagnosis = self._failures.add(episode)
+        if diagnosis is not None:
+            first = (episode.trial, diagnosis.explanation)
+            known = self._reasons.setdefault(episode.task_index, first)
+            self._reasons[episode.task_index] = min(known, first)
+        if episode.reward is not None:
+            kind = None if diagnosis is None else diagnosis.kind
+            self._sliced.append(SlicedEpisode.of(episode, kind))
+        return diagnosis
+
+    def data(self, store: Store, run: RunRecord, by: Sequence[str] = ()) -> RunData:
+        """Everything that is known of the run, from what was counted so far."""
+        attempts = store.runs.attempts(run.id)
+        wasted = usage_by_purse(attempt.usage for attempt in attempts)
+        tools = self._tools.figures()
+        return RunData(
+            run=run,
+            metrics=measure_run(
+                self.counted,
+                task_indices=run.task_indices,
+                num_trials=run.num_trials,
+                over=run.status != "running",
+                asks_no_model=run.reads_script,
+                tells_itself=not run.config.get("model"),
+            ),
+            errors=self._failures.breakdown(),
+            published=published_rows(run),
+            episodes=StoredEpisodes(lambda: store.runs.results(run.id), self.counted, tools),
+            identical_tasks=self._repeats.identical_tasks,
+            crashes=self._crashes,
+            judged=self.judged(run),
+            attempts=len(attempts),
+            attempts_cost=total_cost(wasted.values()),
+            attempts_usage=wasted,
+            agent_facts=_by_label(self._facts),
+            agent_tallies={title: sums for title, sums in self._tallies.items() if sums},
+            slices={one: slices_of(self._sliced, one) for one in by},
+        )
+
+    def judged(self, run: RunRecord) -> JudgedFigures | None:
+        """What a judge said of the run; None if no episode has sentences that count."""
+        return self._judged.figures(judge_of(run.config))
+
+    def compared(self, run: RunRecord) -> ComparedRun:
+        """The run as it is compared with others."""
+        return ComparedRun(
+            label=run.name,
+            episodes=self.counted,
+            task_indices=run.task_indices,
+            num_trials=run.num_trials,
+            over=run.status != "running",
+            asks_no_model=run.reads_script,
+            tells_itself=not run.config.get("model"),
+            reasons={task: why for task, (_, why) in self._reasons.items()},
+        )
+
+
+def counted_run(episodes: Iterator[EpisodeRecord]) -> RunTally:
+    """What is kept of all episodes of a run."""
+    tally = RunTally()
+    for episode in episodes:
+        tally.add(episode)
+    return tally
+
+
+def judge_of(config: Mapping[str, Any]) -> str:
+    """The judge that a run's configuration names; empty if it names none."""
+    named = {name: config.get(name) for name in JudgeConfig.model_fields}
+    return JudgeConfig.model_validate(named).judge
+
+
+def _by_label(facts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for label, value in facts:
+        found.setdefault(label, []).append(value)
+    return found
+
+
+def _add_tallies(found: dict[str, dict[str, float | None]], episode: EpisodeRecord) -> None:
+    for title, counts in episode.tallies.items():
+        sums = found.setdefault(title, {})
+        for label, count in counts.items():
+            so_far = sums.get(label, 0.0)
+            # A count that is unknown once is unknown in all.
+            sums[label] = None if count is None or so_far is None else so_far + count

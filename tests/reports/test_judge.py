@@ -1,0 +1,121 @@
+"""What a judge says is kept apart in every form of a report."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Generator
+
+import pytest
+from rich.console import Console
+
+from greenroom.reports.build import build_report
+from greenroom.reports.build_comparison import compare_stored
+from greenroom.reports.console import print_report
+from greenroom.reports.forms import render
+from greenroom.reports.report import RunReport
+from greenroom.store import EpisodeRecord, JudgedRecord, RewardRecord, Store, open_store
+from tests.reports import sample
+
+NASTY = "<b>not judged</b>: the [red]judge[/red] left"
+
+
+def graded(episode: EpisodeRecord, *verdicts: bool | None, database: bool = True) -> EpisodeRecord:
+    sentences = [
+        JudgedRecord(sentence=f"s{number}", met=met, reason="" if met is not None else NASTY)
+        for number, met in enumerate(verdicts)
+    ]
+    details = RewardRecord(database=database, basis=["database", "judged"], judged=sentences)
+    solved = database and False not in verdicts
+    changes = {
+        "details": details,
+        "reward": float(solved),
+        "outcome": "success" if solved else "failure",
+    }
+    return episode.model_copy(update=changes)
+
+
+@pytest.fixture
+def store(any_database: str) -> Generator[Store]:
+    opened = open_store()
+    yield opened
+    opened.close()
+
+
+def report(store: Store, *episodes: EpisodeRecord) -> RunReport:
+    config = {"judge_model": "a-judge", "judge_model_provider": "openai"}
+    run = sample.run_record(len(episodes), 1, name="judged", config=config)
+    store.runs.create(run)
+    store.runs.add(run.id, episodes)
+    return build_report(store, run)
+
+
+@pytest.fixture
+def judged(store: Store) -> RunReport:
+    first, second, third, fourth = sample.played(4, 1)
+    return report(
+        store,
+        graded(first, True, True),
+        graded(second, True, False),
+        graded(third, True, None),
+        graded(fourth, None, database=False),
+    )
+
+
+def test_figures(judged: RunReport) -> None:
+    figures = judged.judged
+    assert figures is not None
+    assert (figures.accepted, figures.rejected, figures.unjudged) == (4, 1, 2)
+    assert (figures.episodes, figures.unjudged_episodes) == (4, 2)
+    assert (figures.reward_without_judge, figures.reward) == (0.75, 0.5)
+    assert figures.reward_if_rejected == 0.25
+    assert figures.judge == "openai/a-judge"
+    assert figures.reasons == {NASTY: 2}
+
+
+def test_every_form_says_so(judged: RunReport) -> None:
+    out = io.StringIO()
+    print_report(judged, Console(file=out, width=200))
+    texts = [out.getvalue(), str(render(judged, "markdown")), str(render(judged, "html"))]
+    for text in texts:
+        assert "Reward without the judge" in text
+        assert "0.750" in text
+        assert "Reward if all that is not judged were rejected" in text
+        assert "4 accepted, 1 rejected, 2 not judged" in text
+        assert "2 sentences that the reward depends on were not judged, in 2 episodes" in text
+    assert NASTY not in texts[2]
+    plain = json.loads(render(judged, "json"))["judged"]
+    assert (plain["reward_without_judge"], plain["reward"], plain["unjudged"]) == (0.75, 0.5, 2)
+
+
+def test_a_comparison_says_what_was_judged_in_each_run(store: Store) -> None:
+    first, second = sample.played(2, 1)
+    both = {
+        "judged": [graded(first, True), graded(second, False)],
+        "open": [graded(first, True), graded(second, None)],
+    }
+    runs = [
+        sample.run_record(2, 1, id=name, name=name, config={"judge_model": judge})
+        for name, judge in (("judged", "a-judge"), ("open", None))
+    ]
+    for run in runs:
+        store.runs.create(run)
+        store.runs.add(run.id, both[run.name])
+    said, means = compare_stored(store, runs).notes[-2:]
+    assert said.startswith("Rewards that need a judge: judged has 2 sentences judged by a-judge;")
+    assert said.endswith("; open has 1 sentence judged and 1 sentence left out, not judged.")
+    assert means == "Mean reward without the judge: judged 1.000, open 1.000."
+
+
+def test_a_comparison_without_such_sentences_says_nothing_of_judges(store: Store) -> None:
+    runs = [sample.run_record(2, 1, id=name, name=name) for name in ("one", "other")]
+    for run in runs:
+        store.runs.create(run)
+        store.runs.add(run.id, sample.played(2, 1))
+    assert not [note for note in compare_stored(store, runs).notes if "judge" in note]
+
+
+def test_a_run_without_such_sentences_has_no_such_section(store: Store) -> None:
+    found = report(store, *sample.played(2, 1))
+    assert found.judged is None
+    assert "judge" not in [section.id for section in found.sections]
