@@ -149,3 +149,19 @@ def test_how_long_an_answer_may_take_does_not_shape_it() -> None:
 def test_text_that_no_encoding_takes_has_a_key() -> None:
     odd = ModelRequest(messages=[{"role": "user", "content": "\ud800"}])
     assert answer_key(SETTINGS, odd, "") != answer_key(SETTINGS, REQUEST, "")
+
+
+def test_settings_of_a_question_shape_its_key_only_where_they_are_given() -> None:
+    kept = answer_key(SETTINGS, REQUEST, "scope").hex()
+    # Answers that were kept by earlier versions are found again.
+    assert kept == "a50360aa130c38a2d4c56c8571b856867a5e6dbb4f5d0e242ed49cca87ee7672"
+    shaped = [
+        answer_key(SETTINGS, replace(REQUEST, **change), "scope").hex()
+        for change in (
+            {"tool_choice": "required"},
+            {"tool_choice": "none"},
+            {"parallel_tool_calls": False},
+            {"max_tokens": 5},
+        )
+    ]
+    assert len({kept, *shaped}) == 5

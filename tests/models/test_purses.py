@@ -421,3 +421,18 @@ async def test_a_question_that_never_left_is_not_lost() -> None:
         await client.for_episode("agent", ledger).complete(QUESTION)
     await client.close()
     assert ledger.usage()["agent"].lost_calls == 0
+
+
+def test_what_was_paid_elsewhere_is_counted_and_passes_the_budget_by_one_report() -> None:
+    budget = Budget(1.0)
+    ledger = Ledger(budget)
+    ledger.report("agent", prompt_tokens=10, completion_tokens=5, cost=0.75)
+    ledger.report("agent", cost=0.5)
+    with pytest.raises(BudgetExhausted):
+        ledger.report("agent", cost=0.25)
+    usage = ledger.usage()["agent"]
+    assert (usage.calls, usage.tokens, usage.cost, budget.cost) == (3, 15, 1.5, 1.5)
+    assert ledger.latencies() == {}
+    ledger = Ledger()
+    ledger.report("agent", prompt_tokens=10)
+    assert ledger.usage()["agent"].cost is None

@@ -86,7 +86,13 @@ async def test_both_transports_ask_the_same(stub: StubServer) -> None:
     stub.replies = [answers()]
     settings = settings_for(stub, max_tokens=64, temperature=0.5)
     request = ModelRequest(
-        messages=[{"role": "user", "content": "hi"}], tools=[TOOL], seed=7, stop=["STOP"]
+        messages=[{"role": "user", "content": "hi"}],
+        tools=[TOOL],
+        seed=7,
+        stop=["STOP"],
+        tool_choice="required",
+        parallel_tool_calls=False,
+        max_tokens=32,
     )
     for transport in ("direct", "litellm"):
         async with client_for(stub, settings, transport=transport) as client:
@@ -96,8 +102,10 @@ async def test_both_transports_ask_the_same(stub: StubServer) -> None:
         "model": "m",
         "messages": [{"role": "user", "content": "hi"}],
         "tools": [TOOL],
+        "tool_choice": "required",
+        "parallel_tool_calls": False,
         "temperature": 0.5,
-        "max_tokens": 64,
+        "max_tokens": 32,  # of both limits, the smaller one
         "seed": 7,
         "stop": ["STOP"],
     }

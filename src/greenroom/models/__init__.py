@@ -31,6 +31,7 @@ from greenroom.models.types import (
     ModelSettings,
     ModelUnavailable,
     Purse,
+    RequestRefused,
 )
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "Provider",
     "Purse",
     "Rates",
+    "RequestRefused",
     "RetryPolicy",
     "Tokens",
     "Transport",

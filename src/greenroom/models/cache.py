@@ -58,6 +58,10 @@ def answer_key(settings: ModelSettings, request: ModelRequest, scope: str) -> by
         request.seed,
         request.stop,
     ]
+    # Only where they are given: other answers are found under the keys that they always had.
+    more = [request.tool_choice, request.parallel_tool_calls, request.max_tokens]
+    if any(one is not None for one in more):
+        shaping += more
     return sha256(encoded(shaping)).digest()
 
 

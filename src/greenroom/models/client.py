@@ -14,11 +14,14 @@ from greenroom.models.cache import AnswerCache, answer_key
 from greenroom.models.endpoints import Endpoint
 from greenroom.models.faults import NO_TOKENS, Fault, Tokens, excerpt
 from greenroom.models.limits import AdaptiveLimit
+from greenroom.models.payloads import most_tokens
 from greenroom.models.prices import Prices
 from greenroom.models.purses import Budget, Ledger
 from greenroom.models.retries import RetryPolicy, RetryTally, answered
+from greenroom.models.traced import answer_attributes, chat_span, spent, telling
 from greenroom.models.transports import Transport, TransportName, open_transport
 from greenroom.models.types import Completion, Model, ModelRequest, ModelSettings, Purse
+from greenroom.tracing import Span, spans
 from greenroom.util.json_values import encoded
 
 _SEEDS = 2**31
@@ -104,25 +107,34 @@ class ModelClient:
         self, request: ModelRequest, purse: Purse, ledger: Ledger, scope: str
     ) -> Completion:
         """The answer, from the cache if it is there; the ledger has what it took, answer or not."""
+        if spans.active is None:
+            return await self._answer(request, purse, ledger, scope, spans.NOTHING)
+        with chat_span(self.settings, self._transport.endpoint, request, purse) as span:
+            completion = await self._answer(request, purse, ledger, scope, span)
+            span.set(answer_attributes(completion))
+            return completion
+
+    async def _answer(
+        self, request: ModelRequest, purse: Purse, ledger: Ledger, scope: str, span: Span
+    ) -> Completion:
         key = answer_key(self.settings, request, scope) if self._cache else b""
         if self._cache and (kept := await self._cache.get(key)) is not None:
             self._cache_hits += 1
             ledger.add(purse, kept)
             return kept
         started, tally = perf_counter(), RetryTally()
+        attempt = partial(self._attempt, request, tally)
+        if span is not spans.NOTHING:
+            attempt = telling(span, attempt, tally)
         try:
-            completion = await answered(
-                partial(self._attempt, request, tally),
-                self._policy,
-                tally,
-                self._transport.endpoint.name,
-            )
+            completion = await answered(attempt, self._policy, tally, self._transport.endpoint.name)
         except BaseException:
             # Also if the episode is cancelled: what was spent until then is counted.
             if tally.attempts:
                 self._count(tally)
                 cost = self._wasted_cost(tally.wasted)
                 ledger.add_failure(purse, tally.retries, tally.wasted, cost, lost=tally.lost)
+                span.set(spent(tally.wasted, cost))
             raise
         self._count(tally)
         tokens = tally.wasted + _tokens(completion)
@@ -170,7 +182,7 @@ class ModelClient:
         asked = [request.messages, request.tools, request.response_format]
         size = len(encoded(asked)) if self._budget.limited else 0
         # Only now, with a place: while this call waited, others may have spent what was left.
-        async with self._budget.reserve(*self._may_take(size)):
+        async with self._budget.reserve(*self._may_take(size, request)):
             tally.attempts += 1
             self._in_flight += 1
             try:
@@ -191,10 +203,10 @@ class ModelClient:
             # Raised here, and not where it was caught, so that no secret can hide in a context.
             raise failure
 
-    def _may_take(self, size: int) -> tuple[float | None, int]:
+    def _may_take(self, size: int, request: ModelRequest) -> tuple[float | None, int]:
         """What the answer to a question of this size may cost and take."""
         prompt = math.ceil(size * self._tokens_per_byte)
-        tokens = Tokens(prompt, self.settings.max_tokens or self._longest)
+        tokens = Tokens(prompt, most_tokens(self.settings.max_tokens, request) or self._longest)
         return self._price.cost(tokens) if self._price else None, tokens.total
 
     def _failure(self, error: BaseException) -> BaseException:

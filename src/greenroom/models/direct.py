@@ -19,6 +19,7 @@ from greenroom.models.faults import Fault, excerpt, provider_error, status_fault
 from greenroom.models.payloads import openai_parameters, parameters
 from greenroom.models.retries import wait_asked
 from greenroom.models.types import DEFAULT_TIMEOUT, ModelUnavailable
+from greenroom.tracing import spans
 from greenroom.util.bodies import ENCODINGS, AnswerTooLarge, body_of
 from greenroom.util.json_values import encoded
 
@@ -45,7 +46,9 @@ class DirectTransport:
         self._settings = settings
         self._timeout = settings.timeout or DEFAULT_TIMEOUT
         self._base = self.endpoint.url
-        self._parameters = openai_parameters if self._base == OPENAI_URL else parameters
+        self._own = self._base != OPENAI_URL
+        """Whether it is a server that somebody has set up, which may go on with a trace."""
+        self._parameters = parameters if self._own else openai_parameters
         self._options: dict[str, Any] | None = None
 
     async def send(self, request: ModelRequest) -> Completion:
@@ -57,6 +60,8 @@ class DirectTransport:
         asked["model"] = self.endpoint.model
         body = encoded(asked)
         data = body if len(body) < _LARGE else io.BytesIO(body)
+        if spans.active is not None and self._own and (here := spans.traceparent()):
+            options = options | {"headers": options["headers"] | {"traceparent": here}}
         try:
             async with _session(self).post(data=data, **options) as response:
                 status, headers = response.status, response.headers

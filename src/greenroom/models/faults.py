@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from greenroom.errors import GreenroomError, InputError, redacted
-from greenroom.models.types import ContentFiltered, ContextWindowExceeded
+from greenroom.models.types import ContentFiltered, ContextWindowExceeded, RequestRefused
 from greenroom.util.json_values import as_dict
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ OVERLOADED = frozenset({429, 503, 529})
 
 _PASSING = frozenset({408, 409, 425, 429})
 _FIRST_ERROR, _FIRST_SERVER_ERROR = 400, 500
+_NOT_TAKEN = frozenset({400, 413, 422})
+"""What a provider answers to a request that it cannot read, or that is too large."""
 _SHOWN = 300
 
 _CONTEXT_CODES = frozenset({"context_length_exceeded", "exceed_context_size_error"})
@@ -174,7 +176,8 @@ def _final(
         )
     if status >= _FIRST_SERVER_ERROR:
         return None
-    return InputError(_what_to_correct(status, said, endpoint))
+    kind = RequestRefused if status in _NOT_TAKEN else InputError
+    return kind(_what_to_correct(status, said, endpoint))
 
 
 def _what_to_correct(status: int, said: str, endpoint: Endpoint) -> str:

@@ -35,6 +35,7 @@ from greenroom.messages import Message
 from greenroom.models.answers import completion_of
 from greenroom.models.endpoints import Endpoint
 from greenroom.models.faults import Fault
+from greenroom.models.payloads import most_tokens
 from greenroom.models.transports import Provider
 from greenroom.models.types import Completion, ContextWindowExceeded, ModelRequest, ModelSettings
 from greenroom.util.caches import cache_root
@@ -244,6 +245,7 @@ class LocalTransport:
     async def send(self, request: ModelRequest) -> Completion:
         """The model's answer."""
         body = self._options | _body(request)
+        body["max_tokens"] = most_tokens(body["max_tokens"], request)
         try:
             # A cancelled call does not wait: the engine finishes the answer and drops it.
             answer = await asyncio.wrap_future(self._engine.ask(body))

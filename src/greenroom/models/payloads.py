@@ -16,14 +16,23 @@ def parameters(settings: ModelSettings, request: ModelRequest) -> dict[str, Any]
     asked: dict[str, Any] = {
         "messages": request.messages,
         "temperature": settings.temperature,
-        "max_tokens": settings.max_tokens,
+        "max_tokens": most_tokens(settings.max_tokens, request),
         "reasoning_effort": settings.reasoning_effort,
         "tools": request.tools or None,
+        "tool_choice": request.tool_choice,
+        "parallel_tool_calls": request.parallel_tool_calls,
         "response_format": request.response_format,
         "seed": request.seed,
         "stop": request.stop or None,
     }
     return {name: value for name, value in asked.items() if value is not None}
+
+
+def most_tokens(allowed: int | None, request: ModelRequest) -> int | None:
+    """The most tokens that the answer may have: the smaller of what both sides say."""
+    return min(
+        (limit for limit in (allowed, request.max_tokens) if limit is not None), default=None
+    )
 
 
 def openai_parameters(settings: ModelSettings, request: ModelRequest) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import anyio
 
 from greenroom.models.faults import NO_TOKENS, Tokens
 from greenroom.models.types import BudgetExhausted, Completion, Model, ModelRequest, Purse
+from greenroom.tracing import Span, spans
 
 if TYPE_CHECKING:
     from greenroom.store.records import Usage
@@ -101,6 +102,12 @@ class Budget:
         )
         return hold if all(enough) else None
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether there is nothing left."""
+        no_money = self.max_cost is not None and self.cost >= self.max_cost
+        return no_money or (self.max_tokens is not None and self.tokens >= self.max_tokens)
+
     def check(self) -> None:
         """Raise BudgetExhausted if there is nothing left."""
         if self.max_cost is not None and self.cost >= self.max_cost:
@@ -153,15 +160,35 @@ class Ledger:
         return _Counted(self, purse, client)
 
     @asynccontextmanager
-    async def call(self, purse: Purse) -> AsyncGenerator[Callable[[Completion], None]]:
+    async def call(
+        self, purse: Purse, *, operation: str = "chat", name: str = ""
+    ) -> AsyncGenerator[Callable[[Completion], None]]:
         """Make a call that is paid from the purse and the budget; give its answer to the function.
 
         A call that raises is counted as lost, because nobody knows what it cost, unless the error
-        says that it is not `billable`.
+        says that it is not `billable`. `operation` and `name` are those of its span.
         """
+        if spans.active is None:
+            async with self._called(purse, spans.NOTHING) as count:
+                yield count
+            return
+        # Models know about ledgers.
+        from greenroom.models.traced import counted_span
 
+        with counted_span(purse, operation, name) as span:
+            async with self._called(purse, span) as count:
+                yield count
+
+    @asynccontextmanager
+    async def _called(
+        self, purse: Purse, span: Span
+    ) -> AsyncGenerator[Callable[[Completion], None]]:
         def count(completion: Completion) -> None:
             self.add(purse, completion)
+            if span is not spans.NOTHING:
+                from greenroom.models.traced import answer_attributes
+
+                span.set(answer_attributes(completion))
             if not completion.from_cache:
                 tokens = completion.prompt_tokens + completion.completion_tokens
                 self._budget.spend(completion.cost, tokens)
@@ -207,6 +234,31 @@ class Ledger:
         account.billed.add(tokens, cost)
         account.retries += retries
         account.lost += lost
+
+    def report(
+        self,
+        purse: Purse,
+        *,
+        prompt_tokens: int | None = None,
+        completion_tokens: int | None = None,
+        cost: float | None = None,
+    ) -> None:
+        """Count a call that was made and paid for elsewhere, in the purse and in the budget.
+
+        Raises BudgetExhausted if nothing was left before it: whoever reports makes no further one.
+        """
+        tokens = Tokens(prompt_tokens or 0, completion_tokens or 0)
+        if spans.active is not None:
+            # Models know about ledgers.
+            from greenroom.models.traced import counted_span, spent
+
+            with counted_span(purse, "chat", "") as span:
+                span.set(spent(tokens, cost))
+        exhausted = self._budget.exhausted
+        self._account(purse).billed.add(tokens, cost)
+        self._budget.spend(cost, tokens.total)
+        if exhausted:
+            self._budget.check()
 
     def usage(self) -> dict[str, Usage]:
         """What every purse that was used holds."""

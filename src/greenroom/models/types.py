@@ -6,7 +6,8 @@ ModelError
 ├── ContentFiltered       the provider declined to answer
 └── BudgetExhausted       the run may spend no more
 
-A wrong key or an unknown model is an InputError: only the person can correct it.
+A wrong key or an unknown model is an InputError: only the person can correct it. So is a
+RequestRefused, unless a program that is not trusted wrote the request.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from greenroom.errors import GreenroomError
+from greenroom.errors import GreenroomError, InputError
 
 Purse = Literal["agent", "user", "judge"]
 """Who pays: money is counted apart for each."""
@@ -53,6 +54,11 @@ class ModelRequest:
     response_format: dict[str, Any] | None = None
     seed: int | None = None
     stop: list[str] | None = None
+    tool_choice: Any = None
+    """Whether a tool has to be called, and which, as the chat-completion protocol says it."""
+    parallel_tool_calls: bool | None = None
+    max_tokens: int | None = None
+    """The most tokens of this answer; the settings of the model may allow fewer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +124,10 @@ class ContentFiltered(ModelError):
     """The provider declined to answer."""
 
     outcome = "content_filter"
+
+
+class RequestRefused(InputError):
+    """The provider does not take the request: what was asked is wrong, or a setting of the run."""
 
 
 class BudgetExhausted(ModelError):
