@@ -20,6 +20,8 @@ from tests.postgres import running_postgres
 from tests.store.samples import sample_run
 from tests.trials.test_engine import PRICE, Work
 
+pytestmark = pytest.mark.slow
+
 CELLS = 12
 AWAY_SECONDS = 2.0
 

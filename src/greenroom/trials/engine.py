@@ -30,6 +30,8 @@ from greenroom.store import (
     this_process,
 )
 from greenroom.store.leases import RENEWAL_SECONDS
+from greenroom.tracing import spans
+from greenroom.trials.traced import job_span
 from greenroom.trials.writer import GroupWriter
 from greenroom.util.garbage import rare_collections
 
@@ -134,19 +136,21 @@ async def run_job(
     However this ends, finished cells are in the store, and the same call goes on from there. An
     exhausted budget raises BudgetExhausted, and bad input an InputError.
     """
+    spans.begin()
     work = _Work[JobT, ItemT, RecordT](jobs, job, on_result)
     owner = this_process()
     await work.in_store(jobs.acquire, job, owner)
     try:
         finished = await work.in_store(jobs.finished, job.id)
         used = await work.in_store(jobs.usages, job.id)
-        async with anyio.create_task_group() as background:
-            background.start_soon(_keep_lease, work, owner)
-            async with open_plan(used) as plan:
-                on_plan(plan)
-                with rare_collections():
-                    await _run_cells(work, plan, finished)
-            background.cancel_scope.cancel()
+        with job_span(jobs.kind.name, job, resumed=bool(finished or used)):
+            async with anyio.create_task_group() as background:
+                background.start_soon(_keep_lease, work, owner)
+                async with open_plan(used) as plan:
+                    on_plan(plan)
+                    with rare_collections():
+                        await _run_cells(work, plan, finished)
+                background.cancel_scope.cancel()
     except BaseExceptionGroup as group:
         told = _first(group, BudgetExhausted) or _first(group, InputError)
         if told is None:
@@ -157,6 +161,7 @@ async def run_job(
             # A lease that cannot be given back expires by itself.
             with suppress(StoreError):
                 await anyio.to_thread.run_sync(jobs.release, job.id, owner, limiter=work.threads)
+            await spans.flush()
 
 
 async def _run_cells(
