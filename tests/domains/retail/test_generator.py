@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from greenroom.domains.domain import Domain
+from greenroom.domains.editions import Edition
 from greenroom.domains.pack_writer import write_pack
 from greenroom.domains.packs import Pack, load_pack
 from greenroom.domains.retail import tools
@@ -70,7 +71,7 @@ def pack() -> Pack:
 
 @pytest.fixture(scope="module")
 def domain(pack: Pack) -> Domain:
-    return Domain(tools, pack)
+    return Domain(Edition(tools), pack)
 
 
 def test_the_builtin_pack_never_changes_by_accident(pack: Pack):
@@ -266,7 +267,7 @@ def test_a_generated_pack_survives_being_written_and_read(tmp_path: Path):
     assert loaded.info == generated.info
     assert loaded.policy == generated.policy
     assert content(loaded) == content(generated)
-    assert validate_tasks(Domain(tools, loaded)) == []
+    assert validate_tasks(Domain(Edition(tools), loaded)) == []
 
 
 @pytest.mark.parametrize("tasks", [0, -3, MOST_TASKS + 1])
@@ -299,4 +300,4 @@ def test_amounts_are_only_asked_for_where_they_are_distinctive(value: float, wor
 def test_every_seed_gives_a_sound_pack(seed: int, tasks: int):
     generated = generate_retail(seed, tasks)
     assert len(generated.tasks()) == tasks
-    assert validate_tasks(Domain(tools, generated)) == []
+    assert validate_tasks(Domain(Edition(tools), generated)) == []

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import orjson
 
+from greenroom.domains.generation import Wording, shared_wording
+
 
 @dataclass(frozen=True)
 class ProductType:
@@ -35,9 +37,12 @@ _CATALOGUE: Final[Mapping[str, Any]] = orjson.loads(_text("catalogue.json"))
 CATALOGUE: Final = tuple(ProductType(**kind) for kind in _CATALOGUE["products"])
 OPTION_PHRASES: Final[Mapping[str, str]] = _CATALOGUE["option_phrases"]
 """How a sentence says that a version has some value of an option: "the same one, but <phrase>"."""
-PEOPLE: Final[Mapping[str, Sequence[Any]]] = orjson.loads(_text("people.json"))
-"""First and last names, streets, and cities with their state and the start of their zip codes."""
 TEXTS: Final[Mapping[str, Sequence[str]]] = orjson.loads(_text("texts.json"))
 """Several ways to say each thing; most are named after the function that says it."""
+WORDING: Final = shared_wording(orjson.loads(_text("wording.json")))
+"""The same and more, with alternatives within each text; for tasks like the official ones."""
+PLAIN: Final = Wording(TEXTS, {})
 POLICY: Final = _text("policy.md")
 """The shop's policy for agents. The tools enforce only a part of it."""
+POLICY_WITH_LIMITS: Final = POLICY + _text("policy_limits.md")
+"""The same, with what is never done spelt out; for tasks that ask for it."""

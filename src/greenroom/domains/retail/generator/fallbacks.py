@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from greenroom.domains.generation import Unsuitable, Wish, needed
 from greenroom.domains.retail.generator import money
 from greenroom.domains.retail.generator.payments import (
     covers,
@@ -24,15 +25,7 @@ from greenroom.domains.retail.generator.versions import (
     missing_version,
     other_version,
 )
-from greenroom.domains.retail.generator.visit import (
-    Builder,
-    Unsuitable,
-    Visit,
-    Wish,
-    look_up_product,
-    needed,
-    noun,
-)
+from greenroom.domains.retail.generator.visit import Builder, Visit, look_up_product, noun
 from greenroom.domains.retail.generator.wishes import (
     NO_LONGER_NEEDED,
     cancel_order,
@@ -110,12 +103,11 @@ def refund_elsewhere(visit: Visit) -> Wish:
         raise Unsuitable
     card = visit.customer.gift_card
     second = card if card and visit.rng.random() < 0.5 else paid_with(visit, order)
-    original = "the payment method you used for that order"
     text = visit.say(
         "refund_elsewhere",
         item=visit.items_name(order, items),
         first=method_name(visit, others[0]),
-        second="your gift card" if second["source"] == "gift_card" else original,
+        second=visit.say("gift_card" if second["source"] == "gift_card" else "paid_for_that"),
     )
     reads = (*visit.found(order), visit.profile())
     return Wish(text, (*reads, returning(order, items, second)))
@@ -129,7 +121,7 @@ def exchange_for_other_product(visit: Visit) -> Wish:
         "exchange_for_other_product",
         item=visit.items_name(order, items),
         thing=noun(items[0]),
-        other=noun(_other_product(visit, items[0])),
+        other=noun(other_product(visit, items[0])),
         method=words,
     )
     reads = (*visit.found(order), visit.profile())
@@ -189,8 +181,8 @@ def whichever_is_pending(visit: Visit) -> Wish:
     return Wish(text, (*visit.found(order), *visit.found(other), cancelling(order)))
 
 
-def _other_product(visit: Visit, item: Record) -> Record:
-    # The sentence says "a": nothing that would need "an".
+def other_product(visit: Visit, item: Record) -> Record:
+    """Another product than an item's; its name follows "a", never "an"."""
     products = visit.shop.products.values()
     others = [p for p in products if p["name"] != item["name"] and p["name"][0] not in "AEIOU"]
     return visit.rng.choice(others)
@@ -221,7 +213,12 @@ _BEYOND_THE_DESK: Final = (
 def then_a_person(visit: Visit) -> Wish:
     """A change that the tools can make, then a request that needs a person."""
     wish = visit.rng.choice(_FIRST)(visit)
+    person = handover(visit)
+    return Wish(f"{wish.text} {person.text}", (*wish.actions, *person.actions))
+
+
+def handover(visit: Visit) -> Wish:
+    """A request that needs a person, to come after everything else."""
     matter, summary = visit.rng.choice(_BEYOND_THE_DESK)
-    text = visit.say("then_a_person", matter=matter)
-    handover = Action("transfer_to_human_agents", {"summary": f"The customer asks for {summary}."})
-    return Wish(f"{wish.text} {text}", (*wish.actions, handover))
+    transfer = Action("transfer_to_human_agents", {"summary": f"The customer asks for {summary}."})
+    return Wish(visit.say("then_a_person", matter=matter), (transfer,))

@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
+from greenroom.domains.generation.people import make_address
 from greenroom.domains.retail.generator import money
 from greenroom.domains.retail.generator.catalogue import fresh_id
-from greenroom.domains.retail.generator.people import make_address
 from greenroom.domains.world import Record
 
-_ORDERS_PER_CUSTOMER: Final = ((1, 2, 3, 4, 5), (14, 32, 30, 17, 7))
+Weighted = tuple[tuple[int, ...], tuple[int, ...]]
+
+ORDERS_PER_CUSTOMER: Final[Weighted] = ((1, 2, 3, 4, 5), (14, 32, 30, 17, 7))
+MANY_ORDERS: Final[Weighted] = ((2, 3, 4, 5, 6), (20, 28, 27, 15, 10))
+"""For tasks with several changes."""
 _ITEMS_PER_ORDER: Final = ((1, 2, 3, 4), (30, 35, 23, 12))
 _STATUSES: Final = (("pending", "delivered", "processed", "cancelled"), (40, 40, 12, 8))
 _SENT_ELSEWHERE: Final = 0.25
@@ -19,21 +23,24 @@ _SAME_PRODUCT_TWICE: Final = 0.08
 
 
 def make_orders(
-    rng: Random, users: Mapping[str, Record], products: Mapping[str, Record]
+    rng: Random,
+    users: Mapping[str, Record],
+    products: Mapping[str, Record],
+    per_customer: Weighted = ORDERS_PER_CUSTOMER,
 ) -> dict[str, Record]:
     """Orders for every customer, by id; each is added to the customer's profile."""
     orders: dict[str, Record] = {}
     trackings: set[str] = set()
     shelf = list(products.values())
     for user_id, user in users.items():
-        for _ in range(_drawn(rng, _ORDERS_PER_CUSTOMER)):
+        for _ in range(_drawn(rng, per_customer)):
             order_id = fresh_id(rng, 7, orders, "#W")
             orders[order_id] = _order(rng, order_id, (user_id, user), shelf, trackings)
             user["orders"].append(order_id)
     return orders
 
 
-def _drawn(rng: Random, weighted: tuple[tuple[int, ...], tuple[int, ...]]) -> int:
+def _drawn(rng: Random, weighted: Weighted) -> int:
     values, weights = weighted
     return rng.choices(values, weights)[0]
 

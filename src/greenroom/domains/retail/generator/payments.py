@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from greenroom.domains.generation import Unsuitable
 from greenroom.domains.retail.generator import money
 from greenroom.domains.retail.generator.versions import Replacement
-from greenroom.domains.retail.generator.visit import Unsuitable, Visit
+from greenroom.domains.retail.generator.visit import Visit
 from greenroom.domains.world import Record
 
 _BRANDS = {"visa": "Visa", "mastercard": "Mastercard"}
@@ -17,11 +18,12 @@ def method_name(visit: Visit, method: Record) -> str:
     if method["source"] == "paypal":
         return visit.say("paypal")
     if method["source"] == "gift_card":
-        return "your gift card"
+        return visit.say("gift_card")
     cards = [m for m in visit.customer.methods if m["source"] == "credit_card"]
     if len(cards) == 1 and visit.rng.random() < 0.4:
         return "your credit card"
-    return f"your {_BRANDS[method['brand']]} ending in {method['last_four']}"
+    brand = _BRANDS[method["brand"]]
+    return visit.say("credit_card", brand=brand, digits=method["last_four"])
 
 
 def paid_with(visit: Visit, order: Record) -> Record:
@@ -61,7 +63,7 @@ def refund_choice(visit: Visit, order: Record) -> tuple[Record, str]:
     """The method for a refund and its name: the paying method or a gift card."""
     paid, card = paid_with(visit, order), visit.customer.gift_card
     if card is not None and card["id"] != paid["id"] and visit.rng.random() < 0.4:
-        return card, "your gift card"
+        return card, visit.say("gift_card")
     if visit.rng.random() < 0.5:
-        return paid, "the payment method you paid with"
+        return paid, visit.say("original_method")
     return paid, method_name(visit, paid)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
+from greenroom.domains.generation.people import PEOPLE, make_address
 from greenroom.domains.retail.generator import money
 from greenroom.domains.retail.generator.catalogue import fresh_id
-from greenroom.domains.retail.generator.content import PEOPLE
 from greenroom.domains.world import Record
 
 _MAIL_HOSTS: Final = ("example.com", "example.org", "example.net")
 _CARD_BRANDS: Final = ("visa", "mastercard")
-_UNITS: Final = ("Apt", "Unit", "Floor", "Suite")
 
 
 def make_users(rng: Random, count: int) -> dict[str, Record]:
@@ -72,24 +71,3 @@ def _another_card(rng: Random, first: Record) -> Record:
         card = _credit_card(rng)
         if card["last_four"] != first["last_four"]:
             return card
-
-
-def make_address(rng: Random) -> Record:
-    """An address as the records keep it; there is always a second line, so none is forgotten."""
-    city, state, prefix = rng.choice(PEOPLE["cities"])
-    unit = rng.choice(_UNITS)
-    number = rng.randint(2, 9) if unit == "Floor" else rng.randint(2, 480)
-    return {
-        "address1": f"{rng.randint(11, 989)} {rng.choice(PEOPLE['streets'])}",
-        "address2": f"{unit} {number}",
-        "city": city,
-        "country": "USA",
-        "state": state,
-        "zip": f"{prefix}{rng.randint(1, 99):02d}",
-    }
-
-
-def spoken_address(address: Record) -> str:
-    """An address as a customer gives it."""
-    street = f"{address['address1']}, {address['address2']}"
-    return f"{street}, {address['city']}, {address['state']} {address['zip']}"

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from greenroom.domains.generation import Unsuitable, Wish, needed
+from greenroom.domains.generation.people import make_address, spoken_address
 from greenroom.domains.retail.generator import money
 from greenroom.domains.retail.generator.payments import order_total
-from greenroom.domains.retail.generator.people import make_address, spoken_address
 from greenroom.domains.retail.generator.visit import (
-    Unsuitable,
     Visit,
-    Wish,
     calculation,
     look_up_order,
     look_up_product,
-    needed,
     noun,
 )
 from greenroom.domains.retail.generator.wishes import readdressing

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final
 
-import orjson
-
 from greenroom.domains.domain import Domain
+from greenroom.domains.generation import Acceptance, Unsuitable, Wish, without_repeats
 from greenroom.domains.retail.generator import fallbacks, questions, wishes
 from greenroom.domains.retail.generator.content import TEXTS
 from greenroom.domains.retail.generator.shop import Customer, Shop, stream
-from greenroom.domains.retail.generator.visit import Builder, Unsuitable, Visit, Wish
+from greenroom.domains.retail.generator.visit import Builder, Visit
 from greenroom.domains.tasks import Action, Task
 from greenroom.errors import InputError
 
@@ -47,13 +46,13 @@ _SIMPLE: Final[tuple[Builder, ...]] = (
     wishes.exchange_for_extreme,
 )
 # Answers that no wish in the same conversation can change.
-_LASTING_ANSWERS: Final[tuple[Builder, ...]] = (
+LASTING_ANSWERS: Final[tuple[Builder, ...]] = (
     questions.ask_number_in_stock,
     questions.ask_extreme_price,
     questions.ask_price_range,
     questions.ask_tracking,
 )
-_ALL_ANSWERS: Final = (*_LASTING_ANSWERS, questions.ask_balance, questions.ask_pending_total)
+ALL_ANSWERS: Final = (*LASTING_ANSWERS, questions.ask_balance, questions.ask_pending_total)
 
 KINDS: Final[tuple[TaskKind, ...]] = (
     _one("cancel", wishes.cancel_order),
@@ -86,13 +85,13 @@ KINDS: Final[tuple[TaskKind, ...]] = (
     _fallback("budget", fallbacks.exchange_within_budget),
     _fallback("whichever", fallbacks.whichever_is_pending),
     _fallback("handover", fallbacks.then_a_person),
-    TaskKind("questions", ((2, _ALL_ANSWERS),), "questions"),
-    TaskKind("question-and-wish", ((1, _LASTING_ANSWERS), (1, _SIMPLE)), "several wishes"),
+    TaskKind("questions", ((2, ALL_ANSWERS),), "questions"),
+    TaskKind("question-and-wish", ((1, LASTING_ANSWERS), (1, _SIMPLE)), "several wishes"),
     TaskKind("two-wishes", ((2, _SIMPLE),), "several wishes"),
     TaskKind("two-wishes-move", ((1, _SIMPLE), (1, (questions.move_house,))), "several wishes"),
     TaskKind(
         "three-wishes",
-        ((2, _SIMPLE), (1, (*_LASTING_ANSWERS, questions.move_house))),
+        ((2, _SIMPLE), (1, (*LASTING_ANSWERS, questions.move_house))),
         "several wishes",
     ),
 )
@@ -111,7 +110,7 @@ def draw_task(rng: Random, shop: Shop, kind: TaskKind, number: int) -> Task | No
     knows_email = rng.random() < 0.55
     return Task(
         instruction=_instruction(visit, drawn, knows_email=knows_email),
-        actions=(_identification(customer, knows_email=knows_email), *_without_repeats(drawn)),
+        actions=(identification(customer, knows_email=knows_email), *without_repeats(drawn)),
         outputs=tuple(dict.fromkeys(output for wish in drawn for output in wish.outputs)),
         user_id=customer.user_id,
         id=f"{kind.name}-{number}",
@@ -119,24 +118,16 @@ def draw_task(rng: Random, shop: Shop, kind: TaskKind, number: int) -> Task | No
     )
 
 
-def _identification(customer: Customer, *, knows_email: bool) -> Action:
+def identification(customer: Customer, *, knows_email: bool) -> Action:
+    """Finding the customer by what they know."""
     profile = customer.profile
     if knows_email:
         return Action("find_user_id_by_email", {"email": profile["email"]})
     return Action("find_user_id_by_name_zip", {**profile["name"], "zip": profile["address"]["zip"]})
 
 
-def _without_repeats(drawn: list[Wish]) -> list[Action]:
-    # Look up everything only once.
-    actions: dict[str, Action] = {}
-    for wish in drawn:
-        for action in wish.actions:
-            actions.setdefault(f"{action.name} {dict(action.kwargs)}", action)
-    return list(actions.values())
-
-
 def _instruction(visit: Visit, drawn: list[Wish], *, knows_email: bool) -> str:
-    parts = [_introduction(visit, knows_email=knows_email), drawn[0].text]
+    parts = [introduction(visit, knows_email=knows_email), drawn[0].text]
     bridges = visit.rng.sample(TEXTS["bridge"], len(drawn) - 1)
     for bridge, wish in zip(bridges, drawn[1:], strict=True):
         parts += [bridge, wish.text]
@@ -148,7 +139,8 @@ def _instruction(visit: Visit, drawn: list[Wish], *, knows_email: bool) -> str:
     return " ".join(parts)
 
 
-def _introduction(visit: Visit, *, knows_email: bool) -> str:
+def introduction(visit: Visit, *, knows_email: bool) -> str:
+    """Who the customer is, in words."""
     profile = visit.customer.profile
     return visit.say(
         "introduction_by_email" if knows_email else "introduction_by_zip",
@@ -164,7 +156,7 @@ _ATTEMPTS_PER_KIND: Final = 300
 def draw_tasks(seed: int, shop: Shop, domain: Domain, count: int) -> list[Task]:
     """Draw this many tasks of all kinds in turn, in random order; each one is played first."""
     rng = stream(seed, "tasks")
-    acceptance = _Acceptance(domain)
+    acceptance = Acceptance(domain, "order_id")
     kinds = list(KINDS)
     rng.shuffle(kinds)
     tasks: list[Task] = []
@@ -189,39 +181,3 @@ def _from(kinds: Sequence[TaskKind], number: int) -> Sequence[TaskKind]:
     # Begin with the kind whose turn it is; the others follow in case no customer fits it.
     turn = number % len(kinds)
     return [*kinds[turn:], *kinds[:turn]]
-
-
-class _Acceptance:
-    """Accepts tasks that are new and can be solved."""
-
-    def __init__(self, domain: Domain) -> None:
-        self._domain = domain
-        self._instructions: set[str] = set()
-        self._changes: set[tuple[str, bytes]] = set()
-
-    def accepts(self, task: Task) -> bool:
-        """Whether a task is new and sound; remember it if so."""
-        writes = [action for action in task.actions if self._writes(action)]
-        changes = (task.user_id, orjson.dumps([(a.name, dict(a.kwargs)) for a in writes]))
-        if task.instruction in self._instructions or changes in self._changes:
-            return False
-        if not self._sound(task, writes):
-            return False
-        self._instructions.add(task.instruction)
-        self._changes.add(changes)
-        return True
-
-    def _sound(self, task: Task, writes: list[Action]) -> bool:
-        truth = self._domain.play_out(task.actions)
-        if truth.failures or not (truth.changes or task.outputs):
-            return False
-        orders = [write.kwargs.get("order_id") for write in writes]
-        if len(writes) < 2 or len(set(orders)) < len(orders):
-            return True
-        # Changes to different records must have the same result in any order.
-        turned = self._domain.play_out(reversed(writes))
-        return not turned.failures and turned.changes == truth.changes
-
-    def _writes(self, action: Action) -> bool:
-        tool = self._domain.tools.get(action.name)
-        return tool is not None and tool.writes

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from greenroom.domains.retail.generator.catalogue import make_products
-from greenroom.domains.retail.generator.orders import make_orders
+from greenroom.domains.retail.generator.orders import ORDERS_PER_CUSTOMER, Weighted, make_orders
 from greenroom.domains.retail.generator.people import make_users
 from greenroom.domains.world import Record
 
@@ -56,15 +56,15 @@ def stream(seed: int, purpose: str) -> Random:
     return Random(f"greenroom retail {seed} {purpose}")  # noqa: S311
 
 
-def make_shop(seed: int, customers: int) -> Shop:
-    """The shop of a seed with this many customers."""
+def make_shop(seed: int, customers: int, orders: Weighted = ORDERS_PER_CUSTOMER) -> Shop:
+    """The shop of a seed with this many customers, who have so many orders each."""
     products = make_products(stream(seed, "products"))
     users = make_users(stream(seed, "people"), customers)
-    orders = make_orders(stream(seed, "orders"), users, products)
+    placed = make_orders(stream(seed, "orders"), users, products, orders)
     return Shop(
-        tables={"users": users, "products": products, "orders": orders},
+        tables={"users": users, "products": products, "orders": placed},
         customers=tuple(
-            Customer(user_id, user, tuple(orders[order_id] for order_id in user["orders"]))
+            Customer(user_id, user, tuple(placed[order_id] for order_id in user["orders"]))
             for user_id, user in users.items()
         ),
     )

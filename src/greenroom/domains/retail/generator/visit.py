@@ -9,34 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
-from greenroom.domains.retail.generator.content import TEXTS
+from greenroom.domains.generation import Unsuitable, Wish, Wording, needed
+from greenroom.domains.retail.generator.content import PLAIN
 from greenroom.domains.retail.generator.shop import Customer, Shop
 from greenroom.domains.tasks import Action
 from greenroom.domains.world import Record
-
-T = TypeVar("T")
-
-
-class Unsuitable(Exception):
-    """A wish does not fit the customer."""
-
-
-def needed(found: T | None) -> T:
-    """What a wish cannot do without; raise Unsuitable if there is none."""
-    if found is None:
-        raise Unsuitable
-    return found
-
-
-@dataclass(frozen=True)
-class Wish:
-    """A wish: its text for the simulated user, the actions and the outputs."""
-
-    text: str
-    actions: tuple[Action, ...]
-    outputs: tuple[str, ...] = ()
 
 
 @dataclass
@@ -48,11 +27,12 @@ class Visit:
     customer: Customer
     forgetful: bool
     """The customer names orders by their items instead of their numbers."""
+    wording: Wording = PLAIN
     taken: list[str] = field(default_factory=list[str])
 
-    def say(self, text: str, **words: str) -> str:
+    def say(self, text: str, /, **words: str) -> str:
         """One of several ways to say something."""
-        return self.rng.choice(TEXTS[text]).format(**words)
+        return self.wording.say(self.rng, text, **words)
 
     def take(self, *statuses: str) -> Record:
         """An unambiguous order in one of the states; it is taken from now on."""
@@ -85,12 +65,12 @@ class Visit:
     def order_name(self, order: Record) -> str:
         """How the customer refers to an order that was taken."""
         if not self.forgetful:
-            return f"order {order['order_id']}"
+            return self.say("order_by_number", number=order["order_id"])
         names = [noun(item) for item in self._telling_items(order)][:2]
         self.rng.shuffle(names)
         if len(names) == 2 and self.rng.random() < 0.5:
-            return f"the order with the {names[0]} and the {names[1]}"
-        return f"the order with the {names[0]} in it"
+            return self.say("order_by_two_items", one=names[0], two=names[1])
+        return self.say("order_by_item", one=names[0])
 
     def items(self, order: Record, fewest: int = 1) -> list[Record]:
         """The items of an order with unambiguous names, in random order."""
@@ -104,8 +84,8 @@ class Visit:
         """How the customer refers to items of an order."""
         names = enumeration([f"the {noun(item)}" for item in items])
         if not self.forgetful:
-            return f"{names} from order {order['order_id']}"
-        return f"{names} you ordered" + (" together" if len(items) > 1 else "")
+            return self.say("items_by_number", items=names, number=order["order_id"])
+        return self.say("items_by_name", items=names, together=" together" * (len(items) > 1))
 
     def found(self, order: Record) -> tuple[Action, ...]:
         """The lookups that lead to an order: by its number, or through the profile's orders."""

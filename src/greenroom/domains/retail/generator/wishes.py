@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from greenroom.domains.generation import Unsuitable, Wish, needed
+from greenroom.domains.generation.people import make_address, spoken_address
 from greenroom.domains.retail.generator import money
 from greenroom.domains.retail.generator.payments import (
     covers,
@@ -14,20 +16,16 @@ from greenroom.domains.retail.generator.payments import (
     refund_choice,
     settling_method,
 )
-from greenroom.domains.retail.generator.people import make_address, spoken_address
 from greenroom.domains.retail.generator.versions import (
     Replacement,
     extreme_version,
     other_version,
 )
 from greenroom.domains.retail.generator.visit import (
-    Unsuitable,
     Visit,
-    Wish,
     calculation,
     change,
     look_up_product,
-    needed,
     noun,
 )
 from greenroom.domains.retail.order_tools import CANCEL_REASONS
@@ -152,6 +150,14 @@ def readdress_and_swap(visit: Visit) -> Wish:
     *reads, swap = wish.actions
     actions = (*reads, readdressing(visit.last_taken, address), swap)
     return Wish(f"{wish.text} {text}", actions)
+
+
+def readdress_and_repay(visit: Visit) -> Wish:
+    """Change the payment and the address of the same order."""
+    wish = change_payment(visit)
+    address = make_address(visit.rng)
+    text = visit.say("readdress_too", address=spoken_address(address))
+    return Wish(f"{wish.text} {text}", (*wish.actions, readdressing(visit.last_taken, address)))
 
 
 def return_item(visit: Visit) -> Wish:
