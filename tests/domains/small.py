@@ -6,6 +6,7 @@ from typing import Annotated
 
 from greenroom.domains.common_tools import transfer_to_human_agents
 from greenroom.domains.domain import Domain
+from greenroom.domains.editions import Edition
 from greenroom.domains.pack_writer import pack_in_memory
 from greenroom.domains.packs import Pack, PackInfo
 from greenroom.domains.tasks import Action, Task
@@ -47,4 +48,4 @@ def small_pack(*tasks: Task) -> Pack:
 
 def small_domain(*tasks: Task) -> Domain:
     """The domain of the lamps."""
-    return Domain(tools, small_pack(*tasks))
+    return Domain(Edition(tools), small_pack(*tasks))

@@ -104,6 +104,25 @@ def test_import_refuses_links_out_of_the_checkout(tmp_path: Path, secret: Path) 
     assert not (tmp_path / "imported").exists()
 
 
+@pytest.mark.parametrize("name", ["pack.json", "LICENSE"])
+def test_a_pack_of_tau2_tells_nothing_of_files_elsewhere(
+    name: str, tmp_path: Path, secret: Path
+) -> None:
+    mock = tmp_path / "tau2" / "mock"
+    mock.mkdir(parents=True)
+    for file, content in {"db.json": "{}", "tasks.json": "[]", "policy.md": ""}.items():
+        (mock / file).write_text(content)
+    (mock.parent / name).symlink_to(secret)
+    with pytest.raises(DataError, match="leads out of"):
+        load_domain("mock", mock.parent)
+
+
+def test_an_empty_licence_is_unknown(pack: Path) -> None:
+    (pack / "pack.json").unlink()
+    (pack / "LICENSE").write_text("\n")
+    assert load_domain("retail", pack).pack.info.licence == "unknown"
+
+
 def test_a_password_in_the_source_is_not_shown(pack: Path) -> None:
     info = json.loads((pack / "pack.json").read_text())
     info["source"] = f"https://me:{SECRET}@git.test/pack"

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from greenroom.domains.domain import is_official, load_domain
 from greenroom.domains.pack_writer import write_pack
 from greenroom.domains.packs import load_pack
 from greenroom.domains.plugins import domain_names, find_pack, find_plugin
@@ -125,9 +127,9 @@ def test_domains_are_found_by_name() -> None:
         find_plugin("retial")
 
 
-def test_the_airline_ships_without_data() -> None:
+def test_some_domains_ship_without_data() -> None:
     with pytest.raises(DataError, match="ships without data: pass --data DIR"):
-        find_pack(find_plugin("airline"))
+        find_pack(find_plugin("mock"))
 
 
 def test_data_is_a_directory_or_a_pulled_pack(tmp_path: Path) -> None:
@@ -137,3 +139,14 @@ def test_data_is_a_directory_or_a_pulled_pack(tmp_path: Path) -> None:
     pack_cache().mkdir(parents=True)
     write_pack(tmp_path / "cache/packs/mine", [find_pack(retail)])
     assert find_pack(retail, "mine").info.name == "greenroom-retail"
+
+
+@pytest.mark.official
+def test_official_tasks_on_another_database_are_not_official(
+    official_data: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(official_data / "airline", tmp_path / "airline")
+    assert is_official(load_domain("airline", tmp_path), "test")
+    users = tmp_path / "airline/db/users.json"
+    users.write_text(users.read_text().replace("gold", "regular", 1))
+    assert not is_official(load_domain("airline", tmp_path), "test")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.domains.tasks import Action, Task, parse_tasks, select_tasks
+from greenroom.domains.tasks import Action, Task, parse_tasks, select_tasks, task_places
 from greenroom.errors import DataError, InputError
 
 
@@ -23,6 +23,12 @@ def test_a_task_round_trips_through_its_file_form() -> None:
     )
     assert parse_tasks([task.to_json()], "here") == (task,)
     assert task.unscored_count == 1
+
+
+@pytest.mark.parametrize("basis", [(), ("database", "outputs"), ("actions",)])
+def test_what_counts_round_trips(basis: tuple[Any, ...]) -> None:
+    task = Task(instruction="Do it.", basis=basis)
+    assert parse_tasks([task.to_json()], "here") == (task,)
 
 
 def test_older_files_load_too() -> None:
@@ -92,3 +98,14 @@ def test_shuffling_is_a_function_of_the_seed_and_loses_nothing(count: int, seed:
     shuffled = select_tasks(count, shuffle_seed=seed)
     assert sorted(shuffled) == list(range(count))
     assert shuffled == select_tasks(count, shuffle_seed=seed)
+
+
+def test_tasks_are_found_by_their_own_ids() -> None:
+    tasks = [Task(id="task_001"), Task(id="[service]x|y[PERSONA:None]"), Task(id="7")]
+    assert task_places(tasks, ["[service]x|y[PERSONA:None]", 0, "id:7"]) == [1, 0, 2]
+    with pytest.raises(
+        InputError, match=r"no task with the id 'task_01'\. Did you mean 'task_001'"
+    ):
+        task_places(tasks, ["task_01"])
+    with pytest.raises(InputError, match="Give places, from 0"):
+        task_places([Task()], ["task_01"])

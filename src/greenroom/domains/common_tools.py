@@ -68,13 +68,22 @@ def calculate_text(expression: Any) -> str:
 
     A value that cannot be iterated raises a TypeError.
     """
-    for character in expression:
-        if character not in ALLOWED_CHARACTERS:
-            return "Error: invalid characters in expression"
+    if not is_arithmetic(expression):
+        return "Error: invalid characters in expression"
     try:
-        return str(round(float(_evaluate(expression)), 2))
+        return rounded_result(expression)
     except Exception as error:  # the tool answers with the error
         return f"Error: {error}"
+
+
+def is_arithmetic(expression: Any) -> bool:
+    """Whether an expression has only the characters of arithmetic."""
+    return all(character in ALLOWED_CHARACTERS for character in expression)
+
+
+def rounded_result(expression: Any) -> str:
+    """The value of an arithmetic expression, rounded to two places; raises what Python raises."""
+    return str(round(float(_evaluate(expression)), 2))
 
 
 def _evaluate(expression: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,8 @@ def pack_in_memory(
     policy: str,
     rules: Sequence[str] = (),
     tool_infos: Sequence[ToolInfo] = (),
+    user_tables: Mapping[str, Mapping[str, Record]] | None = None,
+    user_tool_infos: Sequence[ToolInfo] = (),
 ) -> Pack:
     """A pack of data in memory."""
     return Pack(
@@ -38,6 +40,8 @@ def pack_in_memory(
         policy=policy,
         rules=tuple(rules),
         tool_infos=tuple(tool_infos),
+        user_tool_infos=tuple(user_tool_infos),
+        load_user_tables=None if user_tables is None else lambda: user_tables,
     )
 
 
@@ -47,13 +51,25 @@ def write_pack(directory: Path, packs: Sequence[Pack], *, replace: bool = False)
     The files are written to a temporary directory and moved to the destination at the end. An
     existing directory is replaced only with `replace`, and only if it is empty or a pack.
     """
+
+    def fill(fresh: Path) -> None:
+        _write_json(fresh / "pack.json", packs[0].info.model_dump())
+        for pack in packs:
+            _write_domain(fresh / pack.domain, pack)
+
+    write_directory(directory, fill, replace=replace)
+
+
+def write_directory(
+    directory: Path, fill: Callable[[Path], None], *, replace: bool = False
+) -> None:
+    """Make a pack directory by a function that writes its files; see `write_pack`."""
     check_destination(directory, replace=replace)
     try:
         with tempfile.TemporaryDirectory(dir=directory.parent, prefix=".greenroom-") as scratch:
             fresh = Path(scratch) / "pack"
-            _write_json(fresh / "pack.json", packs[0].info.model_dump())
-            for pack in packs:
-                _write_domain(fresh / pack.domain, pack)
+            fresh.mkdir()
+            fill(fresh)
             _move(fresh, directory, aside=Path(scratch) / "replaced")
     except OSError as error:
         raise DataError(f"{directory} cannot be written: {error.strerror}.") from error
@@ -90,6 +106,9 @@ def check_destination(directory: Path, *, replace: bool = False) -> None:
 def _write_domain(root: Path, pack: Pack) -> None:
     for table, records in pack.load_tables().items():
         _write_json(root / "db" / f"{table}.json", dict(records))
+    if pack.load_user_tables is not None:
+        for table, records in pack.load_user_tables().items():
+            _write_json(root / "user_db" / f"{table}.json", dict(records))
     for split in pack.splits:
         tasks = [task.to_json() for task in pack.tasks(split)]
         _write_json(root / "tasks" / f"{split}.json", tasks)
@@ -97,6 +116,8 @@ def _write_domain(root: Path, pack: Pack) -> None:
     _write_json(root / "rules.json", list(pack.rules))
     if pack.tool_infos:
         _write_json(root / "tools.json", list(pack.tool_infos))
+    if pack.user_tool_infos:
+        _write_json(root / "user_tools.json", list(pack.user_tool_infos))
 
 
 def _write_json(path: Path, value: Any) -> None:
@@ -104,4 +125,4 @@ def _write_json(path: Path, value: Any) -> None:
     path.write_bytes(orjson.dumps(value, option=orjson.OPT_INDENT_2))
 
 
-__all__ = ["check_destination", "pack_in_memory", "write_pack"]
+__all__ = ["check_destination", "pack_in_memory", "write_directory", "write_pack"]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from pydantic import AliasChoices, BeforeValidator, Field, TypeAdapter, ValidationError
 
 from greenroom.errors import DataError, InputError
-from greenroom.trajectories import RESPOND, STOP
+from greenroom.trajectories import RESPOND, STOP, Basis, Party
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,15 +22,74 @@ T = TypeVar("T")
 
 Arguments = Mapping[str, Any]
 
+REFUSAL: Final = "refusal"
+"""The tag of tasks whose user asks for something that the policy forbids."""
+
+
+_Kwargs = Annotated[Arguments, Field(validation_alias=AliasChoices("kwargs", "arguments"))]
+
 
 @dataclass(frozen=True, slots=True)
 class Action:
     """A tool's name with its arguments, or `respond` with a text for the user."""
 
     name: str
-    kwargs: Annotated[Arguments, Field(validation_alias=AliasChoices("kwargs", "arguments"))] = (
-        field(default_factory=dict[str, Any])
-    )
+    kwargs: _Kwargs = field(default_factory=dict[str, Any])
+    party: Party = "agent"
+    id: str | None = None
+    compared: tuple[str, ...] | None = None
+    """The arguments that have to agree, where calls are compared; None compares those given."""
+    aside: str = field(default="", compare=False)
+    """What the agent wrote along with the call; the user does not see it."""
+    joined: bool = field(default=False, compare=False)
+    """The call stands in the same message as the one before it."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The action as pack files store it."""
+        optional = {
+            "party": None if self.party == "agent" else self.party,
+            "id": self.id,
+            "compared": None if self.compared is None else list(self.compared),
+        }
+        return {"name": self.name, "kwargs": dict(self.kwargs)} | {
+            key: value for key, value in optional.items() if value is not None
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Assertion:
+    """A function of a party that has to give the expected answer when the episode is over."""
+
+    name: str
+    kwargs: _Kwargs = field(default_factory=dict[str, Any])
+    party: Party = "agent"
+    expected: bool = True
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetUpCall:
+    """A function or tool of a party that is called before the conversation begins."""
+
+    name: str
+    kwargs: _Kwargs = field(default_factory=dict[str, Any])
+    party: Party = "agent"
+
+
+@dataclass(frozen=True)
+class InitialState:
+    """How a task's worlds differ from the pack's when the conversation begins."""
+
+    agent_data: Mapping[str, Any] | None = None
+    """Merged deeply into the agent's database."""
+    user_data: Mapping[str, Any] | None = None
+    calls: tuple[SetUpCall, ...] = ()
+    messages: tuple[Mapping[str, Any], ...] = ()
+    """What was said and done before, as the source writes it."""
+    past_calls: tuple[Action, ...] = ()
+    """The calls within `messages`."""
+    past_texts: tuple[str, ...] = ()
+    """What the agent said in `messages`."""
 
 
 def respond(content: str) -> Action:
@@ -61,6 +121,20 @@ class Task:
     """What sort of task it is; reports can show figures by tag."""
     unscored: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Criteria of the source that Greenroom does not score, by kind."""
+    assertions: tuple[Assertion, ...] = ()
+    judged: tuple[str, ...] = ()
+    """Sentences about the conversation that a judge decides about."""
+    basis: tuple[Basis, ...] = ("database", "outputs")
+    """The parts that make up the reward."""
+    initial: InitialState | None = None
+    user_tools: tuple[str, ...] | None = None
+    """The tools that the user is told about; None stands for all of the domain's."""
+    documents: tuple[str, ...] = ()
+    """Documents of the knowledge base that the task needs."""
+    ticket: str | None = None
+    """The task for an agent that works without a user."""
+    raw: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+    """The record in the task's source, as it was read."""
 
     @cached_property
     def unscored_count(self) -> int:
@@ -72,7 +146,7 @@ class Task:
         record: dict[str, Any] = {
             "user_id": self.user_id,
             "instruction": self.instruction,
-            "actions": [{"name": a.name, "kwargs": dict(a.kwargs)} for a in self.actions],
+            "actions": [action.to_json() for action in self.actions],
             "outputs": list(self.outputs),
         }
         optional = {
@@ -80,7 +154,17 @@ class Task:
             "id": self.id,
             "tags": list(self.tags),
             "unscored": {kind: list(texts) for kind, texts in self.unscored.items()},
+            "assertions": [asdict(assertion) for assertion in self.assertions],
+            "judged": list(self.judged),
+            "initial": None if self.initial is None else asdict(self.initial),
+            "documents": list(self.documents),
+            "ticket": self.ticket,
         }
+        if self.user_tools is not None:
+            record["user_tools"] = list(self.user_tools)
+        # Of a task without criteria nothing counts, which is not the default.
+        if self.basis != ("database", "outputs"):
+            record["basis"] = list(self.basis)
         return record | {key: value for key, value in optional.items() if value}
 
 
@@ -100,6 +184,37 @@ def validated(adapter: TypeAdapter[T], value: Any, source: Path | str) -> T:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the file"
         raise DataError(f"{source}: {place}: {first['msg']}.") from error
+
+
+def task_name(index: int, task: Task) -> str:
+    """A task for people: its place in the split, and its own id where it says more.
+
+    >>> task_name(4, Task(id="task_012"))
+    '4 (task_012)'
+    """
+    return str(index) if task.id in (None, str(index)) else f"{index} ({task.id})"
+
+
+def task_places(tasks: Sequence[Task], names: Sequence[int | str]) -> list[int]:
+    """The places of tasks in their split. A number is a place, a text is an id, or `id:` and one.
+
+    >>> task_places([Task(id="7"), Task(id="b")], [0, "b", "id:7"])
+    [0, 1, 0]
+    """
+    places = {task.id: index for index, task in enumerate(tasks)}
+    found: list[int] = []
+    for name in names:
+        wanted = name.removeprefix("id:") if isinstance(name, str) else name
+        if isinstance(wanted, str) and wanted not in places:
+            known = [task.id for task in tasks if task.id is not None]
+            close = get_close_matches(wanted, known, n=1)
+            hint = f" Did you mean '{close[0]}'?" if close else ""
+            raise InputError(
+                f"This split has no task with the id '{wanted}'.{hint} "
+                + ("'greenroom tasks list' shows its ids." if known else "Give places, from 0.")
+            )
+        found.append(places[wanted] if isinstance(wanted, str) else wanted)
+    return found
 
 
 def select_tasks(
@@ -138,12 +253,20 @@ def select_tasks(
 
 
 __all__ = [
+    "REFUSAL",
     "RESPOND",
     "STOP",
     "Action",
     "Arguments",
+    "Assertion",
+    "Basis",
+    "InitialState",
+    "Party",
+    "SetUpCall",
     "Task",
     "parse_tasks",
     "respond",
     "select_tasks",
+    "task_name",
+    "task_places",
 ]

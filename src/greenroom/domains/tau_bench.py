@@ -12,25 +12,22 @@ from __future__ import annotations
 
 import random
 import sys
-import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from anyio.from_thread import BlockingPortalProvider
 from pydantic import BaseModel
 
 from greenroom.domains.environment import Environment
 from greenroom.domains.packs import DEFAULT_SPLIT
 from greenroom.domains.tasks import Action
 from greenroom.errors import InputError
+from greenroom.util.event_loop import EventLoop
 
 if TYPE_CHECKING:
     from greenroom.domains.domain import Domain
     from greenroom.domains.environment import SimulatedUser
     from greenroom.domains.reward import Reward
     from greenroom.domains.tools import ToolInfo
-
-_event_loop = BlockingPortalProvider()
 
 
 class TauAction(BaseModel):
@@ -114,8 +111,7 @@ class Env:
     ) -> None:
         self._environment = Environment(domain, user, split=split, max_steps=sys.maxsize)
         self._random = random.Random(seed)  # noqa: S311
-        self._portal = _event_loop.__enter__()
-        weakref.finalize(self, _event_loop.__exit__, None, None, None)
+        self._loop = EventLoop()
         self.tasks = [TauTask.model_validate(task.to_json()) for task in domain.tasks(split)]
         self.tools_info: list[ToolInfo] = domain.tool_infos
         self.tools_map = dict(domain.tools)
@@ -132,7 +128,8 @@ class Env:
         self.task_index = self._index(task_index)
         self.task = self.tasks[self.task_index]
         self.actions = []
-        observation = self._portal.call(self._environment.reset, self.task_index)
+        observation = self._loop.call(self._environment.reset, self.task_index)
+        self.wiki = self._environment.policy
         return EnvResetResponse(
             observation=observation, info=EnvInfo(task=self.task, source="user")
         )
@@ -141,7 +138,7 @@ class Env:
         """Carry out an action: Tau Bench's `Action`, ours, or a mapping."""
         ours = _our_action(action)
         self.actions.append(action)
-        step = self._portal.call(self._environment.step, ours)
+        step = self._loop.call(self._environment.step, ours)
         info = EnvInfo(task=self.task, source=step.source)
         reward = self._environment.reward
         if reward is not None:
@@ -155,8 +152,8 @@ class Env:
         )
 
     def get_data_hash(self) -> str:
-        """Tau Bench's hash of the current database."""
-        return self._environment.world.hash()
+        """The hash of the current database, Tau Bench's or tau2-bench's."""
+        return self._environment.domain.hash_world(self._environment.world)
 
     def _index(self, task_index: int | None) -> int:
         if task_index is None:

@@ -26,7 +26,7 @@ from typing import (
 )
 
 from greenroom.domains.world import Record, Table, World
-from greenroom.errors import InputError
+from greenroom.errors import DataError, InputError
 
 ToolInfo = dict[str, Any]
 """A tool's chat-completion function schema."""
@@ -39,10 +39,17 @@ class Refused(Exception):
 
 
 class ToolResult(NamedTuple):
-    """The result of a call; `problem` says why the call was invalid, if it was."""
+    """The result of a call."""
 
     observation: str
     problem: str | None = None
+    """Why the call was invalid, if it was."""
+    failed: bool = False
+    """The tool raised: it refused, or the call was invalid."""
+
+
+ToolKind = Literal["read", "write", "think", "generic"]
+"""What a tool does, for statistics."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,17 @@ class Tool:
     function: Callable[..., Any]
     writes: bool = False
     ends_episode: bool = False
+    kind: ToolKind = "read"
+    replayed: bool = False
+    """Grading by replay carries its calls out again."""
+    listed: bool = True
+    """Models are told about it; a tool that is not listed can be called all the same."""
+    owner: str | None = None
+    """The class that argument errors name; None uses Tau Bench's words."""
+    render: Callable[[Any], str] = json.dumps
+    """Writes a result that is no text."""
+    described: bool = True
+    """Its signature makes its schema; otherwise only a pack describes it."""
 
     @cached_property
     def name(self) -> str:
@@ -59,18 +77,24 @@ class Tool:
         return self.function.__name__
 
     @cached_property
-    def _parameters(self) -> Mapping[str, inspect.Parameter]:
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        """What it takes besides the world, by name."""
         _world, *parameters = inspect.signature(self.function).parameters.values()
         return {parameter.name: parameter for parameter in parameters}
 
     @cached_property
     def _required(self) -> tuple[str, ...]:
         empty = inspect.Parameter.empty
-        return tuple(name for name, p in self._parameters.items() if p.default is empty)
+        return tuple(name for name, p in self.parameters.items() if p.default is empty)
 
     @cached_property
     def info(self) -> ToolInfo:
         """The tool's schema, from its signature and docstring."""
+        if not self.described:
+            raise DataError(
+                f"The pack does not describe the tool {self.name}: its tools.json is missing. "
+                "'greenroom data import' makes a pack of a checkout, with the descriptions."
+            )
         hints = get_type_hints(self.function, include_extras=True)
         return {
             "type": "function",
@@ -83,7 +107,7 @@ class Tool:
                         name: _schema(
                             hints.get(name), f"the parameter '{name}' of the tool {self.name}"
                         )
-                        for name in self._parameters
+                        for name in self.parameters
                     },
                     "required": list(self._required),
                 },
@@ -92,38 +116,56 @@ class Tool:
 
     def call(self, world: World, arguments: Mapping[str, Any]) -> ToolResult:
         """Run the tool; errors become part of the observation."""
-        mismatch = self._mismatch(arguments)
+        mismatch = self._reserved(arguments) or self.mismatch(arguments)
         if mismatch is not None:
-            return ToolResult(f"Error: {mismatch}", mismatch)
+            return ToolResult(f"Error: {mismatch}", mismatch, failed=True)
         try:
             # Copy lists and dictionaries: a tool may store them in records, and later changes to
             # those records must not change the recorded action.
             answer = self.function(world, **{key: _copied(arguments[key]) for key in arguments})
         except Refused as refusal:
-            return ToolResult(f"Error: {refusal}")
+            return ToolResult(f"Error: {refusal}", failed=True)
         except Exception as error:
-            return ToolResult(f"Error: {error}", f"{type(error).__name__}: {error}")
-        return ToolResult(answer if isinstance(answer, str) else json.dumps(answer))
+            return ToolResult(f"Error: {error}", f"{type(error).__name__}: {error}", failed=True)
+        return ToolResult(answer if isinstance(answer, str) else self.render(answer))
 
-    def _mismatch(self, arguments: Mapping[str, Any]) -> str | None:
-        # Use the words of Python 3.11 about a Tau Bench tool on every version of Python, so that
-        # agents and recorded episodes always see the same text.
-        if arguments.keys() == self._parameters.keys():
+    def mismatch(self, arguments: Mapping[str, Any]) -> str | None:
+        """What Python says of arguments that do not fit; None if they do."""
+        # Use the words of Python 3.11 on every version of Python, so that agents and recorded
+        # episodes always see the same text.
+        if arguments.keys() == self.parameters.keys():
             return None
-        tool_class = "".join(part.capitalize() for part in self.name.split("_"))
         for name in arguments:
-            if name == "data":
-                return f"{tool_class}.invoke() got multiple values for keyword argument 'data'"
-            if name not in self._parameters:
-                return f"{tool_class}.invoke() got an unexpected keyword argument '{name}'"
+            if name not in self.parameters:
+                return f"{self._called} got an unexpected keyword argument '{name}'"
         missing = [f"'{name}'" for name in self._required if name not in arguments]
         if not missing:
             return None
         plural = "s" if len(missing) > 1 else ""
         return (
-            f"{tool_class}.invoke() missing {len(missing)} required positional "
+            f"{self._called} missing {len(missing)} required positional "
             f"argument{plural}: {_enumeration(missing)}"
         )
+
+    @cached_property
+    def _called(self) -> str:
+        if self.owner is not None:
+            return f"{self.owner}.{self.name}()"
+        return f"{''.join(part.capitalize() for part in self.name.split('_'))}.invoke()"
+
+    def _reserved(self, arguments: Mapping[str, Any]) -> str | None:
+        """What is said of an argument with a name that the original's own call uses."""
+        if self.owner is None:
+            if "data" in arguments and "data" not in self.parameters:
+                return f"{self._called} got multiple values for keyword argument 'data'"
+            return None
+        call = "Environment.make_tool_call() got multiple values for"
+        if "requestor" in arguments:
+            return f"tau2.environment.environment.{call} keyword argument 'requestor'"
+        for name in ("self", "tool_name"):
+            if name in arguments:
+                return f"{call} argument '{name}'"
+        return None
 
 
 class Toolset(Mapping[str, Tool]):
@@ -139,17 +181,42 @@ class Toolset(Mapping[str, Tool]):
     ['book']
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, *, owner: str | None = None, render: Callable[[Any], str] = json.dumps
+    ) -> None:
         self._tools: dict[str, Tool] = {}
+        self._owner = owner
+        self._render = render
 
     def add(
-        self, *, writes: bool = False, ends_episode: bool = False
+        self,
+        *,
+        writes: bool = False,
+        ends_episode: bool = False,
+        kind: ToolKind | None = None,
+        replayed: bool | None = None,
+        listed: bool = True,
+        schema: bool = True,
     ) -> Callable[[ToolFunction], ToolFunction]:
-        """Make the decorated function a tool: its first parameter is the world."""
+        """Make the decorated function a tool: its first parameter is the world of its party.
+
+        Without `schema`, the pack describes the tool.
+        """
 
         def register(function: ToolFunction) -> ToolFunction:
-            tool = Tool(function, writes=writes, ends_episode=ends_episode)
-            _ = tool.info  # refuse a signature without a schema now, not in an episode
+            tool = Tool(
+                function,
+                writes=writes,
+                ends_episode=ends_episode,
+                kind=kind or ("write" if writes else "read"),
+                replayed=writes if replayed is None else replayed,
+                listed=listed,
+                owner=self._owner,
+                render=self._render,
+                described=schema,
+            )
+            if schema:
+                _ = tool.info  # refuse a signature without a schema now, not in an episode
             self._tools[tool.name] = tool
             return function
 
@@ -173,8 +240,8 @@ class Toolset(Mapping[str, Tool]):
 
     @property
     def infos(self) -> list[ToolInfo]:
-        """All schemas, by name."""
-        return [self[name].info for name in self]
+        """The schemas of the tools that are listed, by name."""
+        return [self[name].info for name in self if self[name].listed]
 
 
 def check_tool_info(info: ToolInfo) -> ToolInfo:

@@ -33,12 +33,18 @@ class RecordKey(NamedTuple):
 class Base:
     """An immutable database: tables of records, shared by every world on top of it."""
 
-    __slots__ = ("_canonical", "_derived", "_encoded", "_texts")
+    __slots__ = ("_canonical", "_derived", "_encoded", "_texts", "canonical_form")
 
-    def __init__(self, tables: Mapping[str, Mapping[str, Record]]) -> None:
+    def __init__(
+        self,
+        tables: Mapping[str, Mapping[str, Record | bytes]],
+        canonical_form: Callable[[Any], str] = canonical_text,
+    ) -> None:
+        self.canonical_form: Final = canonical_form
+        """Writes a record so that equal texts mean equal records."""
         self._encoded: Final = MappingProxyType(
             {
-                name: MappingProxyType({key: orjson.dumps(row) for key, row in rows.items()})
+                name: MappingProxyType({key: _encoded(row) for key, row in rows.items()})
                 for name, rows in tables.items()
             }
         )
@@ -77,14 +83,23 @@ class Base:
         if text is None:
             if place.id not in self._encoded[place.table]:
                 return None
-            text = self._canonical[place] = canonical_text(self.record(*place))
+            text = self._canonical[place] = self.canonical_form(self.record(*place))
         return text
+
+    def updated(self, records: Mapping[str, Mapping[str, Record]]) -> Base:
+        """Another base with these records, new ones or in place of old ones; it shares the rest."""
+        tables = {name: {**rows, **records.get(name, {})} for name, rows in self._encoded.items()}
+        return Base(tables, self.canonical_form)
 
     def derived(self, compute: Callable[[Base], T]) -> T:
         """Something that depends on the data alone, such as an index; computed once."""
         if compute not in self._derived:
             self._derived[compute] = compute(self)
         return self._derived[compute]
+
+
+def _encoded(row: Record | bytes) -> bytes:
+    return row if isinstance(row, bytes) else orjson.dumps(row)
 
 
 @final
@@ -165,11 +180,13 @@ Changes = dict[RecordKey, str | None]
 class World(Mapping[str, Table]):
     """One episode's database: tables by name, over a shared base."""
 
-    __slots__ = ("_tables", "base")
+    __slots__ = ("_tables", "base", "memory")
 
     def __init__(self, base: Base) -> None:
         self.base: Final = base
         self._tables: Final[dict[str, Table]] = {}
+        self.memory: Final[dict[str, Any]] = {}
+        """What tools remember in this episode besides the records; it is never compared."""
 
     def __getitem__(self, name: str) -> Table:
         table = self._tables.get(name)
@@ -189,14 +206,18 @@ class World(Mapping[str, Table]):
         for name, table in self._tables.items():
             for key, own in table.touched().items():
                 place = RecordKey(name, key)
-                text = None if own is None else canonical_text(own)
+                text = None if own is None else self.base.canonical_form(own)
                 if text != self.base.canonical(place):
                     changed[place] = text
         return changed
 
     def touched_records(self) -> dict[str, str]:
         """The overlay as text, by table; equal texts mean equal databases."""
-        return {name: repr(dict(table.touched())) for name, table in self._tables.items()}
+        return {
+            name: repr(dict(touched))
+            for name, table in self._tables.items()
+            if (touched := table.touched())
+        }
 
     def record(self, place: RecordKey) -> Record | None:
         """A record as this world has it, or None."""

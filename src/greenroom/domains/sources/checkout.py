@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from greenroom.domains.pack_writer import check_destination, pack_in_memory, write_pack
-from greenroom.domains.packs import Pack, PackInfo, check_table, read_json, read_text
+from greenroom.domains.packs import Pack, PackInfo, check_table, read_json, read_licence, read_text
 from greenroom.domains.sources.checkout_modules import (
     read_rules,
     read_task_records,
@@ -163,7 +163,8 @@ def _info(envs: Path, domains: Sequence[_DomainFiles]) -> PackInfo:
         name="tau-bench",
         version=f"commit {commit[:12]}" if commit else digest,
         source=f"checkout of {cloned}" if cloned else "tau-bench checkout of unknown origin",
-        licence=_licence(root / "LICENSE") if root else "unknown",
+        licence=read_licence(root) if root else "unknown",
+        commit=commit or "",
         # The digest also covers local changes.
         notes=(f"The files read have the digest {digest}.",) if commit else (),
     )
@@ -176,11 +177,6 @@ def _content_digest(envs: Path, domains: Sequence[_DomainFiles]) -> str:
         digest.update(f"{file.relative_to(envs).as_posix()} {len(content)}\n".encode())
         digest.update(content)
     return f"sha256:{digest.hexdigest()[:12]}"
-
-
-def _licence(path: Path) -> str:
-    lines = read_text(path).strip().splitlines() if path.is_file() else []
-    return lines[0].strip() if lines else "unknown"
 
 
 __all__ = ["ImportResult", "import_checkout"]

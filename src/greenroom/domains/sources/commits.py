@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from greenroom.errors import DataError
+from greenroom.util.files import read_regular
+
 if TYPE_CHECKING:
     from pathlib import Path
 
+_LIMIT = 2**24
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -63,7 +67,7 @@ def _line(path: Path) -> str:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, ValueError):
+        return read_regular(path, _LIMIT).decode()
+    except (DataError, ValueError):
         # Without a commit, the caller uses the digest of the content.
         return ""
