@@ -379,6 +379,7 @@ async def test_addresses_that_are_none(address: str, words: str) -> None:
         ("app.py", False),
         ("package.app:bot", False),
         ("folder/app.py:bot", False),
+        ("agent:tool-calling?env=retail&api_base=http://127.0.0.1:9000/v1", False),
     ],
 )
 async def test_addresses_are_told_from_files(text: str, expected: bool) -> None:

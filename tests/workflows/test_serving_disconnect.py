@@ -13,8 +13,8 @@ import anyio
 import pytest
 
 from greenroom import chat_workflow, workflow
+from greenroom.workflows.serve.deadlines import cancel_on_disconnect
 from greenroom.workflows.serve.exchange import ClientDisconnected
-from greenroom.workflows.serve.runner import cancel_on_disconnect
 from tests.workflows.serving import HELLO, Server, serving, told
 
 SECONDS = 30.0

@@ -26,6 +26,8 @@ from greenroom.workflows.serve import connections
 from tests.domains.small import small_domain
 from tests.workflows.serving import HELLO, Server, serving, told
 
+pytestmark = pytest.mark.slow
+
 APP = """
 from greenroom import chat_workflow
 

@@ -6,11 +6,11 @@ from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
-from openai import BadRequestError, InternalServerError, NotFoundError, OpenAI
+from openai import BadRequestError, InternalServerError, NotFoundError, OpenAI, RateLimitError
 
 from greenroom import chat_workflow, workflow
-from greenroom.workflows import report_usage
-from greenroom.workflows.serve.openai_routes import as_one_message
+from greenroom.workflows import CallError, report_usage
+from greenroom.workflows.serve.one_message import as_one_message
 from tests.workflows.serving import HELLO, Server, serving
 
 TOOL: Any = {"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}
@@ -44,6 +44,20 @@ def failing(messages: Any) -> Iterator[str]:
     raise ValueError("no such order")
 
 
+@chat_workflow
+def calling(messages: Any) -> Any:
+    calls = [
+        {"id": "c1", "type": "function", "function": {"name": "look", "arguments": {"at": "lamp"}}},
+        {"id": "c2", "function": {"name": "look"}},
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+@chat_workflow
+def busy(messages: Any) -> Any:
+    raise CallError("slow down", status=429)
+
+
 @workflow
 def shout(text: str) -> str:
     return text.upper()
@@ -51,7 +65,7 @@ def shout(text: str) -> str:
 
 @pytest.fixture(scope="module")
 def server() -> Generator[Server]:
-    with serving(shout, echo, talker, failing) as running:
+    with serving(shout, echo, talker, failing, calling, busy) as running:
         yield running
 
 
@@ -66,9 +80,41 @@ def hello() -> Any:
 
 
 def test_chat_workflows_are_models(client: OpenAI, server: Server) -> None:
-    assert [model.id for model in client.models.list()] == ["echo", "Slow-talker", "failing"]
+    assert [model.id for model in client.models.list()] == [
+        "echo",
+        "Slow-talker",
+        "failing",
+        "calling",
+        "busy",
+    ]
     assert [one["id"] for one in server.get("/echo/v1/models").json["data"]] == ["echo"]
     assert server.get("/shout/v1/models").status == 404
+
+
+def test_a_model_is_found_by_both_of_its_names(client: OpenAI) -> None:
+    for name in ("Slow talker", "Slow-talker"):
+        assert client.models.retrieve(name).id == "Slow-talker"
+        answer = client.chat.completions.create(model=name, messages=hello())
+        assert answer.model == "Slow-talker"
+    for name in ("other", "shout"):
+        with pytest.raises(NotFoundError, match=f"There is no model '{name}'"):
+            client.models.retrieve(name)
+
+
+def test_arguments_of_tool_calls_are_texts_however_a_handler_gives_them(client: OpenAI) -> None:
+    wanted = [("function", '{"at":"lamp"}'), ("function", "{}")]
+    answer = client.chat.completions.create(model="calling", messages=hello())
+    made: Any = answer.choices[0].message.tool_calls
+    assert [(call.type, call.function.arguments) for call in made] == wanted
+    chunks = client.chat.completions.create(model="calling", messages=hello(), stream=True)
+    streamed: Any = [call for one in chunks for call in one.choices[0].delta.tool_calls or ()]
+    assert [(call.type, call.function.arguments) for call in streamed] == wanted
+
+
+def test_a_refusal_of_a_handler_is_not_an_error_of_the_server(client: OpenAI) -> None:
+    with pytest.raises(RateLimitError, match="slow down") as refused:
+        client.chat.completions.create(model="busy", messages=hello())
+    assert refused.value.type == "invalid_request_error"
 
 
 def test_a_completion(client: OpenAI) -> None:
@@ -169,8 +215,8 @@ def test_a_server_without_chat_workflows_has_no_models() -> None:
 
 
 def test_several_messages_become_one() -> None:
-    call = {"id": "1", "function": {"name": "look", "arguments": "{}"}}
-    other = {"id": "2", "function": {"name": "ask", "arguments": "{}"}}
+    call = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    other = {"id": "2", "type": "function", "function": {"name": "ask", "arguments": "{}"}}
     messages: list[dict[str, Any]] = [
         {"role": "assistant", "content": "Looking.", "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "1", "content": "found"},
@@ -217,12 +263,12 @@ def test_settings_become_parameters_of_the_same_name() -> None:
         assert "x-greenroom-ignored" not in plain.headers
         streamed = complete(model="tunable", messages=hello(), top_p=0.5, stream=True)
         assert streamed.headers["x-greenroom-ignored"] == "top_p"
-        with pytest.raises(BadRequestError, match="has no parameters for this: n, tool_choice"):
-            complete(model="tunable", messages=hello(), n=2, tool_choice="required")
+        with pytest.raises(BadRequestError, match="has no parameter for 'tool_choice'"):
+            complete(model="tunable", messages=hello(), tool_choice="required")
 
 
 def test_settings_that_shape_the_answer_are_refused(client: OpenAI) -> None:
-    with pytest.raises(BadRequestError, match="'echo' has no parameters for this: response_format"):
+    with pytest.raises(BadRequestError, match="'echo' has no parameter for 'response_format'"):
         client.chat.completions.create(
             model="echo", messages=hello(), response_format={"type": "json_object"}
         )
@@ -239,3 +285,74 @@ def test_a_missing_model_is_told(server: Server) -> None:
     reply = server.post("/v1/chat/completions", {"messages": HELLO})
     assert reply.status == 400
     assert reply.json["error"]["message"].startswith("The body names no model.")
+
+
+@chat_workflow
+def asking(messages: Any, max_tokens: int = 0, stop: list[str] | str = "", seed: int = 0) -> Any:
+    return {"role": "assistant", "content": repr([max_tokens, stop, seed])}
+
+
+def test_settings_reach_arguments_of_the_same_name() -> None:
+    with (
+        serving(asking) as server,
+        OpenAI(base_url=f"{server.address}/v1", api_key="any", max_retries=0) as client,
+    ):
+        complete = client.chat.completions.with_raw_response.create
+        raw = complete(
+            model="asking",
+            messages=hello(),
+            max_completion_tokens=9,
+            stop=["END"],
+            seed=3,
+            tools=[TOOL],
+        )
+        # One limit has two names.
+        assert raw.parse().choices[0].message.content == "[9, ['END'], 3]"
+        assert raw.headers["x-greenroom-ignored"] == "tools"
+        assert "asking" in client.models.retrieve("asking").id
+
+
+@pytest.mark.parametrize(
+    ("settings", "param"),
+    [
+        ({"n": 2}, "n"),
+        ({"n": 10**30}, "n"),
+        ({"n": "2"}, "n"),
+        ({"n": 0}, "n"),
+        ({"temperature": "hot"}, "temperature"),
+        ({"temperature": 3}, "temperature"),
+        ({"top_p": -1}, "top_p"),
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"max_tokens": 5, "max_completion_tokens": 5}, "max_tokens"),
+        ({"logprobs": True}, "logprobs"),
+        ({"logprobs": "yes"}, "logprobs"),
+        ({"stop": ["END"]}, "stop"),
+        ({"stop": {"a": 1}}, "stop"),
+        ({"seed": 1.5}, "seed"),
+        ({"user": ["ann"]}, "user"),
+        ({"tool_choice": "always"}, "tool_choice"),
+        ({"tool_choice": "required"}, "tool_choice"),
+        ({"parallel_tool_calls": "no"}, "parallel_tool_calls"),
+        ({"response_format": "json"}, "response_format"),
+        ({"modalities": ["text", "audio"]}, "modalities"),
+        ({"functions": [{"name": "look"}]}, "functions"),
+        ({"stream_options": {"include_usage": True}}, "stream_options"),
+    ],
+)
+def test_settings_that_openai_refuses_are_refused_by_name(
+    server: Server, settings: dict[str, Any], param: str
+) -> None:
+    body = {"model": "echo", "messages": HELLO, **settings}
+    for path in ("/v1/chat/completions", "/echo/v1/chat/completions"):
+        reply = server.post(path, body)
+        assert (reply.status, reply.json["error"]["param"]) == (400, param)
+        assert reply.json["error"]["type"] == "invalid_request_error"
+
+
+def test_names_of_settings_that_no_header_holds_are_left_out(server: Server) -> None:
+    strange = {f"setting_{number}": 1 for number in range(50)}
+    body = {"model": "echo", "messages": HELLO, "a\r\nb: c": 1, "x" * 100: 1, **strange}
+    reply = server.post("/v1/chat/completions", body)
+    assert reply.status == 200
+    assert len(reply.headers["x-greenroom-ignored"].split(", ")) == 20
+    assert "b" not in reply.headers

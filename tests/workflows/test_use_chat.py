@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from typing import Any
 
+import anyio
 import pytest
 
 from greenroom import chat_workflow
@@ -46,6 +47,14 @@ def failing(messages: Any) -> Any:
     raise ValueError("There is no such order.")
 
 
+@chat_workflow
+async def pondering(messages: Any) -> AsyncIterator[str]:
+    await anyio.sleep(0.2)
+    yield "Once"
+    await anyio.sleep(0.2)
+    yield " upon"
+
+
 @pytest.fixture(scope="module")
 def server() -> Generator[Server]:
     with serving(searcher, asker, failing) as running:
@@ -80,3 +89,10 @@ def test_a_tool_of_the_client_leads_to_one_more_request(server: Server) -> None:
 def test_an_error_is_shown_as_its_text(server: Server) -> None:
     found = chat(f"{server.address}/failing", "hello")
     assert found["errors"] == ["There is no such order."]
+
+
+def test_comments_in_the_silence_of_a_stream_change_nothing() -> None:
+    with serving(pondering, keep_alive=0.05) as server:
+        found = chat(server.address, "hello")
+    assert (found["errors"], found["status"]) == ([], "ready")
+    assert found["messages"][-1]["parts"][-1]["text"] == "Once upon"

@@ -48,6 +48,9 @@ class Call:
     tools: list[dict[str, Any]] | None = None
     """Tools that the caller will run, for workflows that take them (OpenAI's shape)."""
     traceparent: str | None = None
+    """The span of the call itself, for whatever it calls: W3C's trace context."""
+    caller: str | None = None
+    """The span that a client called from, in a served call."""
 
 
 @dataclass(frozen=True, kw_only=True)

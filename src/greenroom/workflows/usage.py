@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from greenroom.util.json_values import amount_of, as_dict, count_of
 from greenroom.workflows.calls import Answer
@@ -33,7 +33,15 @@ class ReportedUsage:
         return asdict(self)
 
 
-current_usage: ContextVar[ReportedUsage | None] = ContextVar("current_usage", default=None)
+class UsageTaker(Protocol):
+    """Whoever counts what is reported."""
+
+    def add(self, step: ReportedUsage) -> None:
+        """Add what a step used."""
+        ...
+
+
+current_usage: ContextVar[UsageTaker | None] = ContextVar("current_usage", default=None)
 
 
 def report_usage(
@@ -42,9 +50,11 @@ def report_usage(
     completion_tokens: int | None = None,
     cost: float | None = None,
 ) -> None:
-    """Report, within a handler, what a step of the call used; several reports are added up.
+    """Report what a step of a call or of an episode used; several reports are added up.
 
-    Outside of a call nothing happens, so a handler can still be called as a function.
+    It is called within a workflow's handler, or within an agent that plays. There it counts towards
+    the run's budget at once, and raises BudgetExhausted once that is spent. Anywhere else nothing
+    happens, so a handler can still be called as a function.
     """
     usage = current_usage.get()
     if usage is not None:

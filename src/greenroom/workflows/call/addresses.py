@@ -13,6 +13,7 @@ Route = Literal["invoke", "test", "run"]
 
 _ROUTES: dict[str, Route] = {"/invoke": "invoke", "/test": "test", "/run": "run"}
 _PAGES = ("/inspect", "/openapi.json", "/docs", "/chat/completions", "/models", "/health")
+_SCHEME = re.compile(r"\s*[^\s:/?#]*://")
 _WITHOUT_SCHEME = re.compile(r"(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[\da-fA-F:]+\]):\d+(?:[/#]|$)")
 
 
@@ -49,8 +50,13 @@ def is_address(text: str) -> bool:
 
     >>> [is_address(text) for text in ("https://a.example", "localhost:8000/bot", "app:bot")]
     [True, True, False]
+
+    An address among the settings of something else does not count.
+
+    >>> is_address("agent:tool-calling?api_base=http://127.0.0.1:9000/v1")
+    False
     """
-    return "://" in text or bool(_WITHOUT_SCHEME.match(text))
+    return bool(_SCHEME.match(text) or _WITHOUT_SCHEME.match(text))
 
 
 def parse_address(text: str, *, model: str | None = None) -> Address:

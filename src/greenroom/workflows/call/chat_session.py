@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 from uuid import uuid4
 
-import orjson
-
 from greenroom.messages import messages_of
+from greenroom.util.json_values import encoded
 from greenroom.workflows.calls import Answer, Call, Event, Target
 
 
@@ -42,15 +41,11 @@ class ChatSession:
     async def say(self, text: str) -> AsyncGenerator[Event]:
         """Send a user message: the events of the answer."""
         sent = [*self.messages, {"role": "user", "content": text}]
-        repeated = 0
-        async with aclosing(self._asked({**self.inputs, "messages": sent})) as events:
+        asked = self._asked({**self.inputs, "messages": sent})
+        async with aclosing(without_history(asked, sent)) as events:
             async for event in events:
-                if event.kind == "message" and event.data in sent[repeated : repeated + 1]:
-                    # Some workflows answer with the whole history: skip what is known.
-                    repeated += 1
-                    continue
                 if event.kind == "end":
-                    self.messages = _continued(sent, event.data.outputs)
+                    self.messages = [*sent, *replies_of(sent, event.data.outputs)]
                 yield event
 
     def ask(self, inputs: dict[str, Any]) -> AsyncGenerator[Event]:
@@ -71,9 +66,22 @@ class ChatSession:
                 yield event
 
 
-def _continued(sent: list[dict[str, Any]], outputs: Any) -> list[dict[str, Any]]:
+async def without_history(
+    events: AsyncGenerator[Event], sent: list[dict[str, Any]]
+) -> AsyncGenerator[Event]:
+    """The events of an answer without the messages that were sent: some workflows repeat them."""
+    repeated = 0
+    async with aclosing(events):
+        async for event in events:
+            if event.kind == "message" and event.data in sent[repeated : repeated + 1]:
+                repeated += 1
+            else:
+                yield event
+
+
+def replies_of(sent: list[dict[str, Any]], outputs: Any) -> list[dict[str, Any]]:
+    """An answer as messages, without those that were sent; JSON that is none becomes a text."""
     said = messages_of(outputs)
     if said is None:
-        text = orjson.dumps(outputs).decode()
-        return [*sent, {"role": "assistant", "content": text}]
-    return said if said[: len(sent)] == sent else [*sent, *said]
+        return [{"role": "assistant", "content": encoded(outputs).decode()}]
+    return said[len(sent) :] if said[: len(sent)] == sent else said

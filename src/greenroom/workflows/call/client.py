@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Self
 from greenroom.errors import InputError
 from greenroom.messages import messages_of
 from greenroom.models.retries import RetryPolicy
+from greenroom.tracing import spans
 from greenroom.util.bodies import body_of, pieces_of
 from greenroom.util.json_values import as_dict, decoded
 from greenroom.workflows.call.connection import TIMEOUT, Connection, redirected
 from greenroom.workflows.call.streams import STREAMS, StreamedAnswer, read_frames
+from greenroom.workflows.call.traced import in_span, start_workflow_span
 from greenroom.workflows.call.wires import EnvelopeWire, OpenAIWire, PlainWire, Wire
 from greenroom.workflows.calls import (
     SESSION_PATTERN,
@@ -54,23 +56,26 @@ class WorkflowClient:
         token: str | None = None,
         timeout: float = TIMEOUT,
         retry: RetryPolicy | None = None,
+        guarded: bool = False,
     ) -> None:
         self.profile = profile
         self._wire = wire or wire_for(profile)
         # Whether the server is known to take this format.
         self._settled = wire is not None
-        self._connection = Connection(profile.address, token=token, timeout=timeout, retry=retry)
+        self._connection = Connection(
+            profile.address, token=token, timeout=timeout, retry=retry, guarded=guarded
+        )
 
     async def call(self, call: Call) -> Answer:
         answer: Answer | None = None
-        async for event in self._exchange(call, streamed=False):
+        async for event in self._traced(call, streamed=False):
             if event.kind == "end":
                 answer = event.data
         assert answer is not None  # an exchange ends with an answer, or raises
         return answer
 
     def stream(self, call: Call) -> AsyncIterator[Event]:
-        return self._exchange(call, streamed=True)
+        return self._traced(call, streamed=True)
 
     async def close(self) -> None:
         await self._connection.close()
@@ -80,6 +85,14 @@ class WorkflowClient:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+    def _traced(self, call: Call, *, streamed: bool) -> AsyncGenerator[Event]:
+        if spans.active is None:
+            return self._exchange(call, streamed=streamed)
+        address = self.profile.address
+        span = start_workflow_span(spans.active, self.profile.name, call, address=address)
+        call = replace(call, traceparent=span.traceparent)
+        return in_span(span, self._exchange(call, streamed=streamed))
 
     async def _exchange(self, call: Call, *, streamed: bool) -> AsyncGenerator[Event]:
         began = time.perf_counter()

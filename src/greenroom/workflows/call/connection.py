@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
+import socket
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,7 +17,7 @@ from greenroom.errors import InputError
 from greenroom.models.faults import OVERLOADED, excerpt
 from greenroom.models.retries import RetryPolicy, wait_asked
 from greenroom.util.bodies import ENCODINGS, AnswerTooLarge
-from greenroom.util.hosts import TOKEN_VARIABLE, is_loopback
+from greenroom.util.hosts import TOKEN_VARIABLE, is_loopback, is_off_limits, names_metadata
 from greenroom.util.json_values import as_dict, as_list, decoded, encoded
 from greenroom.workflows.calls import SERVER_ERROR, CallError, WorkflowUnavailable
 
@@ -35,8 +37,16 @@ _LARGE = 2**20
 _SCHEME = re.compile(r"[A-Za-z]+ ")
 
 
+_OFF_LIMITS = "link-local addresses and metadata services are off limits for addresses of pages"
+
+
 class Connection:
-    """The connections to one server, for one event loop."""
+    """The connections to one server, for one event loop.
+
+    `guarded` is for addresses that a person gives to a page. They reach neither link-local
+    addresses nor metadata services, whatever their names resolve to. The token goes to this machine
+    only.
+    """
 
     def __init__(
         self,
@@ -45,10 +55,16 @@ class Connection:
         token: str | None = None,
         timeout: float = TIMEOUT,
         retry: RetryPolicy | None = None,
+        guarded: bool = False,
     ) -> None:
         self.address = address
+        self._host = urlsplit(address).hostname or ""
+        self._guarded = guarded
         self._variable = token_variable(address)
-        self._token = token or os.environ.get(self._variable, "").strip() or None
+        # OpenAI's key goes to OpenAI in any case.
+        trusted = not guarded or is_loopback(self._host) or self._variable != TOKEN_VARIABLE
+        known = os.environ.get(self._variable, "").strip() if trusted else ""
+        self._token = token or known or None
         self._timeout = timeout
         self._retry = retry or RetryPolicy()
         self._session: ClientSession | None = None
@@ -105,6 +121,11 @@ class Connection:
 
     def _about_the_token(self, status: int) -> str:
         # The server's text may quote parts of the token, so it is left out.
+        if self._token is None and self._guarded:
+            return (
+                f"{self.address} needs a token: name it with --url when you start the playground, "
+                f"with {self._variable} set."
+            )
         if self._token is None:
             return f"{self.address} needs a token: set {self._variable}."
         if status == 401:
@@ -121,6 +142,8 @@ class Connection:
             ConnectionTimeoutError,
         )
 
+        if self._guarded and names_metadata(self._host):
+            raise InputError(f"{self._host} cannot be used: {_OFF_LIMITS}.")
         content = _encoded(body)
         options: dict[str, Any] = {
             "headers": self._headers(body, headers),
@@ -157,12 +180,15 @@ class Connection:
         if self._session is None:
             self._session = ClientSession(
                 connector=TCPConnector(
-                    limit=_CONNECTIONS, keepalive_timeout=_IDLE_SECONDS, ttl_dns_cache=300
+                    limit=_CONNECTIONS,
+                    keepalive_timeout=_IDLE_SECONDS,
+                    ttl_dns_cache=300,
+                    socket_factory=_guarded_socket if self._guarded else None,
                 ),
                 cookie_jar=DummyCookieJar(),
                 auto_decompress=False,  # body_of and pieces_of unpack within their limit
-                # A proxy cannot reach servers on this machine.
-                trust_env=not is_loopback(urlsplit(self.address).hostname or ""),
+                # A proxy cannot reach servers on this machine, and resolves names for itself.
+                trust_env=not (self._guarded or is_loopback(self._host)),
             )
         return self._session
 
@@ -198,6 +224,14 @@ class Connection:
             return f"Nothing listens at {where}: start the server there, or check the address."
         reason = excerpt(str(error) or type(error).__name__, self._token)
         return f"The connection to {self.address} was lost: {reason}"
+
+
+def _guarded_socket(found: Any) -> socket.socket:
+    """A socket for an address that was just resolved; aiohttp connects it to exactly this one."""
+    family, kind, protocol, _, place = found
+    if is_off_limits(place[0]):
+        raise PermissionError(errno.EACCES, _OFF_LIMITS)
+    return socket.socket(family, kind, protocol)
 
 
 def token_variable(address: str) -> str:

@@ -54,11 +54,17 @@ async def discover(url: str, *, token: str | None = None, model: str | None = No
     return (await find_workflow(url, token=token, model=model)).profile
 
 
-async def find_workflow(url: str, *, token: str | None = None, model: str | None = None) -> Found:
+async def find_workflow(
+    url: str, *, token: str | None = None, model: str | None = None, guarded: bool = False
+) -> Found:
     """The same, together with its wire format."""
     address = parse_address(url, model=model)
     connection = Connection(
-        address.base, token=token, timeout=SECONDS, retry=RetryPolicy(max_retries=0)
+        address.base,
+        token=token,
+        timeout=SECONDS,
+        retry=RetryPolicy(max_retries=0),
+        guarded=guarded,
     )
     try:
         return await _Search(address, connection).find()

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, closing
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,13 @@ from anyio import to_thread
 
 from greenroom.errors import redacted
 from greenroom.messages import messages_of
+from greenroom.tracing import spans
+from greenroom.workflows.call.traced import (
+    answer_attributes,
+    in_span,
+    start_workflow_span,
+    workflow_span,
+)
 from greenroom.workflows.calls import (
     MESSAGES,
     SERVER_ERROR,
@@ -50,6 +58,14 @@ class LocalTarget:
         self._under_way = UnderWay()
 
     async def call(self, call: Call) -> Answer:
+        if spans.active is None or call.traceparent is not None:  # a server has a span for it
+            return await self._answered(call)
+        with workflow_span(self.workflow.name, call) as span:
+            answer = await self._answered(replace(call, traceparent=span.traceparent))
+            span.set(answer_attributes(answer))
+            return answer
+
+    async def _answered(self, call: Call) -> Answer:
         if self.workflow.streams:
             async with aclosing(self.stream(call)) as events:
                 async for event in events:
@@ -70,7 +86,13 @@ class LocalTarget:
         return _answer(call, outputs, usage, began)
 
     def stream(self, call: Call) -> AsyncGenerator[Event]:
-        return self._pieces(call) if self.workflow.streams else self._whole(call)
+        if not self.workflow.streams:
+            return self._whole(call)
+        if spans.active is None or call.traceparent is not None:
+            return self._pieces(call)
+        span = start_workflow_span(spans.active, self.workflow.name, call)
+        inner = self._pieces(replace(call, traceparent=span.traceparent))
+        return in_span(span, inner)
 
     async def _whole(self, call: Call) -> AsyncGenerator[Event]:
         answer = await self.call(call)

@@ -8,6 +8,7 @@ from typing import Any
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.models.retries import RetryPolicy
+from greenroom.util.framework_hints import advice
 from greenroom.util.imports import load_module, split_target
 from greenroom.util.json_values import as_dict
 from greenroom.workflows.call.addresses import is_address
@@ -28,21 +29,24 @@ async def open_target(
     as_completion: bool = False,
     timeout: float = TIMEOUT,  # noqa: ASYNC109 - one answer's, not this function's
     max_retries: int = 3,
+    guarded: bool = False,
 ) -> Target:
     """The workflow at an address, in a file (app.py:name) or in a module (package.app:name).
 
     `model` names one of an OpenAI-compatible server's models. `as_completion` treats a chat
-    workflow as a completion: a text goes in, a text comes out. Close the target after use.
+    workflow as a completion: a text goes in, a text comes out. `guarded` is for addresses that come
+    from pages (see Connection). Close the target after use.
     """
     target: Target
     if is_address(address):
-        found = await find_workflow(address, token=token, model=model)
+        found = await find_workflow(address, token=token, model=model, guarded=guarded)
         target = WorkflowClient(
             found.profile,
             wire=found.wire,
             token=token,
             timeout=timeout,
             retry=RetryPolicy(max_retries=max_retries),
+            guarded=guarded,
         )
     else:
         target = _local(address, model)
@@ -128,14 +132,20 @@ def _chosen(module: ModuleType, source: str, name: str | None) -> list[Workflow]
         if unique:
             return unique
         raise InputError(
-            f"There is no workflow in {source}. Write above a function:\n"
-            "  from greenroom import chat_workflow\n  @chat_workflow"
+            f"There is no workflow in {source}."
+            + (
+                advice(vars(module))
+                or " Write above a function:\n  from greenroom import chat_workflow\n"
+                "  @chat_workflow"
+            )
         )
     if name in declared:
         return [declared[name]]
     by_name = [one for one in declared.values() if name in (one.name, one.slug)]
     if by_name:
         return by_name[:1]
+    if told := advice({name: getattr(module, name, None)}):
+        raise InputError(f"'{name}' of {source} is not declared as a workflow.{told}")
     if callable(getattr(module, name, None)):
         raise InputError(
             f"'{name}' of {source} is not declared as a workflow. Write above it: @workflow, or "

@@ -24,6 +24,8 @@ from greenroom.workflows.calls import SERVER_ERROR, CallError, Event
 from greenroom.workflows.declare.outputs import PIECE_LINE, json_value
 from greenroom.workflows.usage import ReportedUsage, read_usage
 
+EVENTS = frozenset({"tool_call", "tool_result", "usage"})
+"""The types of what is told beside text and messages."""
 MAX_ANSWER = 64 << 20
 """The largest answer that a generator may yield, in bytes."""
 MAX_UNDER_WAY = 256 << 20

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 from typing_extensions import TypedDict
 
 from greenroom.messages import Message
+from greenroom.responses_wire import ResponsesRequest
 from greenroom.workflows.calls import (
     MESSAGES,
     SESSION_PATTERN,
@@ -38,8 +39,6 @@ Tools = Annotated[
 TraceId = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 SpanId = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 
-_ABSENT: Any = object()
-_USUAL: Json = {"n": 1, "tool_choice": "auto", "response_format": {"type": "text"}}
 _IN_IDS = "!\"#$&'()*+,/:;<=>?@[\\]^`{|}"
 
 # Requests ---------------------------------------------------------------------------------------
@@ -47,6 +46,10 @@ _IN_IDS = "!\"#$&'()*+,/:;<=>?@[\\]^`{|}"
 
 class Flags(BaseModel):
     stream: StrictBool | None = None
+
+
+class StreamOptions(BaseModel):
+    include_usage: StrictBool | None = None
 
 
 class CallData(BaseModel):
@@ -68,14 +71,9 @@ class CallData(BaseModel):
     def call(self, ids: CallIds) -> Call:
         """The call of the workflow."""
         inputs = self.inputs or {}
-        return Call(
-            inputs=inputs if self.messages is None else {**inputs, MESSAGES: self.messages},
-            parameters=self.parameters,
-            session_id=ids.session_id,
-            new_session=ids.new_session,
-            tools=self.tools,
-            traceparent=ids.traceparent,
-        )
+        if self.messages is not None:
+            inputs = {**inputs, MESSAGES: self.messages}
+        return ids.call(inputs, parameters=self.parameters, tools=self.tools)
 
 
 class Envelope(BaseModel):
@@ -122,18 +120,25 @@ class CompletionBody(CallData):
     model: str | None = None
     session_id: SessionId = None
     stream: StrictBool | None = None
-    stream_options: Json | None = None
+    stream_options: StreamOptions | None = None
 
     @property
     def wants_usage(self) -> bool:
         """Whether the stream ends with the usage."""
-        return (self.stream_options or {}).get("include_usage") is True
+        return self.stream_options is not None and self.stream_options.include_usage is True
 
     @property
     def settings(self) -> Json:
-        """Temperature and the like: those that differ from what OpenAI's clients mean anyway."""
-        given = {k: v for k, v in (self.model_extra or {}).items() if v is not None}
-        return {k: v for k, v in given.items() if v != _USUAL.get(k, _ABSENT)}
+        """Temperature and the like."""
+        return self.model_extra or {}
+
+
+class ResponsesBody(ResponsesRequest):
+    """A call of OpenAI's Responses API, with what Greenroom's own calls may have beside it."""
+
+    inputs: Json | None = None
+    parameters: Json | None = None
+    session_id: SessionId = None
 
 
 class LegacyBody(BaseModel):
@@ -271,7 +276,7 @@ class BodyProblems(TypedDict):
 class OpenAIErrorFields(TypedDict):
     message: str
     type: str
-    param: None
+    param: str | None
     code: str | None
 
 
@@ -295,6 +300,24 @@ class ChatCompletion(TypedDict):
     model: str
     choices: list[Choice]
     usage: NotRequired[Json]
+
+
+class Response(TypedDict):
+    """An answer of OpenAI's Responses API; it repeats the settings of its request."""
+
+    id: str
+    object: Literal["response"]
+    created_at: int
+    status: Literal["completed", "incomplete", "failed", "in_progress"]
+    model: str
+    output: list[Json]
+    usage: Json | None
+
+
+class DeletedResponse(TypedDict):
+    id: str
+    object: Literal["response"]
+    deleted: Literal[True]
 
 
 class OpenAIModel(TypedDict):
@@ -321,6 +344,20 @@ class Inspection(TypedDict):
     revision: Revision
     request: Json
     flags: NotRequired[Json]
+
+
+class ServedWorkflow(TypedDict):
+    name: str
+    is_chat: bool
+    description: str
+    address: str
+
+
+class Overview(TypedDict):
+    """What a server has; browsers get a page."""
+
+    workflows: list[ServedWorkflow]
+    openapi: str
 
 
 class Health(TypedDict):

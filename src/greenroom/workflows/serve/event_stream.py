@@ -45,6 +45,14 @@ class EventWriter:
         ]
         return self._framed(written)
 
+    def stopped(self) -> bytes:
+        """The end of an answer that was stopped."""
+        self._open = False
+        ended = {"id": self._id}
+        return self._framed(
+            [("message_end", ended), ("done", {"stopReason": "other", **self._ids})]
+        )
+
     def _framed(self, written: list[Written]) -> bytes:
         """The events on the wire."""
         return b"".join(self._frame({"type": kind, "data": data}) for kind, data in written)

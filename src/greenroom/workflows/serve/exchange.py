@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 import orjson
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from greenroom.errors import redacted
 from greenroom.util.json_values import as_dict, as_list, encoded
@@ -119,6 +119,21 @@ class Exchange:
     async def end(self) -> None:
         """End an answer that came in pieces."""
         await self._send({"type": "http.response.body", "body": b""})
+
+    async def hand_over(self, app: ASGIApp, body: bytes) -> None:
+        """Have another application answer the request, whose body is read already."""
+        left = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive() -> Any:
+            if left:
+                return left.pop()
+            return await self.receive()
+
+        async def send(event: Any) -> None:
+            self.started = True
+            await self._send(event)
+
+        await app(self.scope, receive, send)
 
     async def drop(self) -> NoReturn:
         """Close the connection without an answer."""

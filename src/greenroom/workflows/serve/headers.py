@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
-from greenroom.workflows.calls import SESSION_PATTERN, SESSION_TEXT, Problem
+from greenroom.workflows.calls import SESSION_PATTERN, SESSION_TEXT, Call, Problem
 from greenroom.workflows.serve.exchange import Exchange, Headers, Refusal, invalid_body
 
 AnswerFormat = Literal["json", "sse", "ndjson"]
@@ -27,6 +27,7 @@ WIRE_VERSION = "2025.07.14"
 
 VERCEL = b"vercel"
 MESSAGES_FORMAT = b"x-ag-messages-format"
+SESSION_HEADER = b"x-ag-session-id"
 
 _SESSION = re.compile(SESSION_PATTERN)
 _TRACEPARENT = re.compile(rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
@@ -45,11 +46,31 @@ class CallIds:
     new_session: bool = False
     """The client gave no session id."""
     trace_flags: str = "01"
+    caller: str | None = None
+    """The span that the client called from, as its header names it."""
 
     @property
     def traceparent(self) -> str:
         """The header for whatever the call itself calls."""
         return f"00-{self.trace_id}-{self.span_id}-{self.trace_flags}"
+
+    def call(
+        self,
+        inputs: dict[str, Any],
+        *,
+        parameters: dict[str, Any] | None = None,
+        tools: list[dict[str, Any]] | None = None,
+    ) -> Call:
+        """A call with these ids."""
+        return Call(
+            inputs=inputs,
+            parameters=parameters,
+            session_id=self.session_id,
+            new_session=self.new_session,
+            tools=tools,
+            traceparent=self.traceparent,
+            caller=self.caller,
+        )
 
     @property
     def headers(self) -> Headers:
@@ -58,7 +79,7 @@ class CallIds:
             (b"x-ag-version", WIRE_VERSION.encode()),
             (b"x-ag-trace-id", self.trace_id.encode()),
             (b"x-ag-span-id", self.span_id.encode()),
-            (b"x-ag-session-id", self.session_id.encode()),
+            (SESSION_HEADER, self.session_id.encode()),
             (b"traceparent", self.traceparent.encode()),
         ]
 
@@ -66,15 +87,17 @@ class CallIds:
 def call_ids(exchange: Exchange, session_id: str | None) -> CallIds:
     """The ids of a call; the session id comes from the body, else a header, else it is new."""
     if session_id is None:
-        header = exchange.header(b"x-ag-session-id")
+        header = exchange.header(SESSION_HEADER)
         session_id = header.decode("latin-1") if header else None
         if session_id is not None and not _SESSION.fullmatch(session_id):
             problem = Problem(("session_id",), SESSION_TEXT, "string_pattern_mismatch")
             raise invalid_body([problem])
-    trace_id, trace_flags = trace_of(exchange.header(b"traceparent"))
+    header = exchange.header(b"traceparent") or b""
+    trace_id, trace_flags = trace_of(header)
+    caller = header.decode("latin-1") if trace_id.encode() in header else None
     span_id, new = os.urandom(_SPAN_BYTES).hex(), session_id is None
     return CallIds(
-        trace_id, span_id, session_id or os.urandom(_SESSION_BYTES).hex(), new, trace_flags
+        trace_id, span_id, session_id or os.urandom(_SESSION_BYTES).hex(), new, trace_flags, caller
     )
 
 

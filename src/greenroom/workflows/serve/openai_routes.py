@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Literal
 from uuid import uuid4
 
-from greenroom.messages import messages_of, text_of
-from greenroom.workflows.calls import Answer, Call, CallError, Event, InvalidCall, tool_calls_of
+from greenroom.messages import messages_of
+from greenroom.workflows.calls import SERVER_ERROR, Answer, CallError, Event, InvalidCall
 from greenroom.workflows.serve import bodies
 from greenroom.workflows.serve.bodies import Json
 from greenroom.workflows.serve.exchange import (
@@ -21,16 +19,13 @@ from greenroom.workflows.serve.exchange import (
     reason_of,
     sse,
 )
-from greenroom.workflows.serve.headers import call_ids
-from greenroom.workflows.serve.runner import CallRunner, error_status, error_text
+from greenroom.workflows.serve.headers import CallIds, call_ids
+from greenroom.workflows.serve.one_message import JoinedText, as_one_message
+from greenroom.workflows.serve.openai_settings import openai_error, refused, with_settings
+from greenroom.workflows.serve.runner import TIMEOUT, CallRunner, error_status, error_text
 from greenroom.workflows.usage import openai_usage
 
-IGNORED_HEADER = b"x-greenroom-ignored"
-"""The header of an answer that names the settings that the workflow does not take."""
-
-_NEEDED = frozenset({"functions", "logprobs", "modalities", "n", "response_format", "tool_choice"})
-_NAME = re.compile(r"\w+", re.ASCII)
-_BETWEEN_MESSAGES = "\n\n"
+_NO_REPETITION = (b"x-should-retry", b"false")
 
 
 async def list_models(runners: Mapping[str, CallRunner], exchange: Exchange) -> None:
@@ -42,9 +37,7 @@ async def list_models(runners: Mapping[str, CallRunner], exchange: Exchange) -> 
 async def show_model(runners: Mapping[str, CallRunner], exchange: Exchange) -> None:
     """`/v1/models/NAME`: one of them."""
     name: str = exchange.scope["path_params"]["name"]
-    if name not in runners:
-        raise _no_model(runners, name)
-    await exchange.answer(200, _model(name))
+    await exchange.answer(200, _model(_named(runners, name).workflow.slug))
 
 
 def _model(slug: str) -> bodies.OpenAIModel:
@@ -56,10 +49,13 @@ async def complete_chat(
 ) -> None:
     """`/v1/chat/completions`: call the chat workflow that the body names as its model."""
     body = bodies.read_body(bodies.CompletionBody, await exchange.json(max_body))
-    runner = _chosen(runners, body.model)
+    runner = chosen(runners, body.model)
     ids = call_ids(exchange, body.session_id)
-    call, ignored = _with_settings(body.call(ids), body.settings, runner)
-    headers = [*ids.headers, (IGNORED_HEADER, ignored)] if ignored else ids.headers
+    if body.stream_options is not None and not body.stream:
+        text = "The 'stream_options' are only for streams: set 'stream'."
+        raise refused(text, param="stream_options")
+    call, ignored = with_settings(body.call(ids), body.settings, runner)
+    headers = [*ids.headers, *ignored]
     head = {
         "id": f"chatcmpl-{uuid4().hex}",
         "created": int(time.time()),
@@ -74,37 +70,18 @@ async def complete_chat(
     except InvalidCall as error:
         raise invalid_body(error.problems, ()) from error
     except CallError as error:
-        status, kind = error_status(error), error.kind or "server_error"
-        raise Refusal(status, _error(error_text(error), kind), ids.headers) from error
+        raise failed_call(error, ids) from error
     await exchange.answer(200, _completion(head, answer), headers)
 
 
-def _with_settings(call: Call, settings: Json, runner: CallRunner) -> tuple[Call, bytes]:
-    """The call with OpenAI's settings as parameters of the same names, and the names of the rest.
-
-    Raises a Refusal for settings without which the answer would not be what was asked for.
-    """
-    known = (runner.workflow.schemas.parameters or {}).get("properties", {})
-    taken = {name: value for name, value in settings.items() if name in known}
-    rest = settings.keys() - taken.keys()
-    if rest & _NEEDED and not (rest & _NEEDED == {"tool_choice"} and _without_tools(settings)):
-        names = ", ".join(sorted(rest & _NEEDED))
-        text = f"The workflow '{runner.workflow.name}' has no parameters for this: {names}."
-        raise Refusal(400, _error(text, "invalid_request_error", code="unsupported_parameter"))
-    if "tool_choice" in rest:
-        call, rest = replace(call, tools=None), rest - {"tool_choice"}
-    if taken:
-        call = replace(call, parameters=taken | (call.parameters or {}))
-    return call, ", ".join(name for name in sorted(rest) if _NAME.fullmatch(name)).encode()
-
-
-def _without_tools(settings: Json) -> bool:
-    return settings.get("tool_choice") == "none"
-
-
-def _chosen(runners: Mapping[str, CallRunner], model: str | None) -> CallRunner:
+def chosen(runners: Mapping[str, CallRunner], model: str | None) -> CallRunner:
+    """The chat workflow that a body names as its model; the only one goes by any name."""
     if len(runners) == 1:
         return next(iter(runners.values()))  # clients use many names for the only model
+    return _named(runners, model)
+
+
+def _named(runners: Mapping[str, CallRunner], model: str | None) -> CallRunner:
     for slug, runner in runners.items():
         if model in (slug, runner.workflow.name):
             return runner
@@ -115,9 +92,18 @@ def _no_model(runners: Mapping[str, CallRunner], model: str | None) -> Refusal:
     known = ", ".join(runners) or "none, since none of its workflows is a chat workflow"
     if model is None:
         text = f"The body names no model. This server has: {known}."
-        return Refusal(400, _error(text, "invalid_request_error", code="missing_model"))
+        return refused(text, param="model", code="missing_required_parameter")
     text = f"There is no model '{model}'. This server has: {known}."
-    return Refusal(404, _error(text, "invalid_request_error", code="model_not_found"))
+    return refused(text, param="model", code="model_not_found", status=404)
+
+
+def failed_call(error: CallError, ids: CallIds) -> Refusal:
+    """The refusal of a call whose workflow failed."""
+    status = error_status(error)
+    told = openai_error(error_text(error), error.kind or _kind_of(status))
+    # The clients repeat what failed on the server; a plain function that was too slow runs on.
+    once = [_NO_REPETITION] if error.kind == TIMEOUT else []
+    return Refusal(status, told, [*ids.headers, *once])
 
 
 def _completion(head: Json, answer: Answer) -> Json:
@@ -138,36 +124,16 @@ class ChunkWriter:
         self._head = {**head, "object": "chat.completion.chunk"}
         self._usage = usage
         self._begun = False
-        self._open = False
-        self._said = False
+        self._text = JoinedText()
 
     def frames(self, event: Event) -> bytes:
-        match event.kind:
-            case "delta":
-                return self._text(event.text)
-            case "message":
-                return self._message(event.data)
-            case "end":
-                return self._end(event.data)
-            case _:
-                return b""  # the workflow runs its own tools
+        if event.kind == "end":
+            return self._end(event.data)
+        text = self._text.piece(event)
+        return self._delta({"content": text}) if text else b""
 
     def failed(self, error: CallError) -> bytes:
-        return sse(_error(error_text(error), error.kind or "server_error")) + DONE
-
-    def _text(self, text: str) -> bytes:
-        if not text:
-            return b""
-        between = _BETWEEN_MESSAGES if self._said and not self._open else ""
-        self._open = self._said = True
-        return self._delta({"content": between + text})
-
-    def _message(self, message: Json) -> bytes:
-        frames = b""
-        if not self._open and message.get("role") == "assistant":
-            frames = self._text(text_of(message.get("content")))
-        self._open = False
-        return frames
+        return sse(openai_error(error_text(error), error.kind or "server_error")) + DONE
 
     def _end(self, answer: Answer) -> bytes:
         message = as_one_message(messages_of(answer.outputs) or [])
@@ -187,33 +153,18 @@ class ChunkWriter:
         return sse({**self._head, "choices": [choice]})
 
 
-def as_one_message(messages: list[Json]) -> Json:
-    """Several messages as the one that OpenAI's clients expect.
-
-    Texts of the assistant are joined. Tool calls without a later answer are for the client.
-    """
-    own = [message for message in messages if message.get("role") == "assistant"]
-    texts = [text for message in own if (text := text_of(message.get("content")))]
-    answered = [message.get("tool_call_id") for message in messages if message["role"] == "tool"]
-    calls = [call for m in own for call in tool_calls_of(m) if call.get("id") not in answered]
-    one: Json = dict(own[-1]) if own else {"role": "assistant"}
-    one["content"] = _BETWEEN_MESSAGES.join(texts) if texts or not calls else None
-    one.pop("tool_calls", None)
-    return one | {"tool_calls": calls} if calls else one
-
-
 def openai_shape(refusal: Refusal) -> Refusal:
     """A refusal as OpenAI's clients read it."""
     if "error" in refusal.body:
         return refusal
     status = 400 if refusal.status == 422 else refusal.status
-    kind = "server_error" if status >= 500 else "invalid_request_error"
-    return Refusal(status, _error(reason_of(refusal), kind), refusal.headers)
+    error = openai_error(reason_of(refusal), _kind_of(status))
+    return Refusal(status, error, refusal.headers)
+
+
+def _kind_of(status: int) -> str:
+    return "server_error" if status >= SERVER_ERROR else "invalid_request_error"
 
 
 def _finish_reason(message: Json) -> Literal["stop", "tool_calls"]:
     return "tool_calls" if message.get("tool_calls") else "stop"
-
-
-def _error(message: str, kind: str, code: str | None = None) -> bodies.OpenAIError:
-    return {"error": {"message": message, "type": kind, "param": None, "code": code}}

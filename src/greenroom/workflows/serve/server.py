@@ -21,6 +21,7 @@ from anyio.from_thread import start_blocking_portal
 from starlette.types import ASGIApp
 
 from greenroom.errors import InputError
+from greenroom.tracing import spans
 from greenroom.util.hosts import LOOPBACK, address_of
 from greenroom.workflows.serve.connections import Connections, GuardedProtocol
 
@@ -61,12 +62,22 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def served(
-    app: ASGIApp, *, host: str = LOOPBACK, port: int = 0, seconds_to_end: int = SECONDS_TO_END
+    app: ASGIApp,
+    *,
+    host: str = LOOPBACK,
+    port: int = 0,
+    seconds_to_end: int = SECONDS_TO_END,
+    keep_alive: int = 5,
+    on_end: Callable[[], object] | None = None,
 ) -> AsyncGenerator[str]:
     """Serve while the block runs; gives the address. Port 0 takes any free port.
 
-    Calls that still run at the end of the block are cancelled after some seconds.
+    A connection without a request is closed after `keep_alive` seconds.
+
+    At the end of the block, `on_end` may end streams that would go on for ever. Calls that still
+    run are cancelled after some seconds.
     """
+    spans.begin()
     listening = _listening(host, port)
     address = address_of(host, int(listening.getsockname()[1]))
     config = uvicorn.Config(
@@ -79,6 +90,7 @@ async def served(
         http=GuardedProtocol,
         ws="none",
         backlog=_BACKLOG,
+        timeout_keep_alive=keep_alive,
         timeout_graceful_shutdown=seconds_to_end,
     )
     server = _Server(config)
@@ -91,20 +103,28 @@ async def served(
             await running
         yield address
     finally:
+        if on_end is not None:
+            on_end()
         server.should_exit = True
         await asyncio.gather(running, return_exceptions=True)
         listening.close()
+        await spans.flush()
 
 
 @contextmanager
 def running_app(
-    app: ASGIApp, *, host: str = LOOPBACK, port: int = 0, seconds_to_end: int = SECONDS_TO_END
+    app: ASGIApp,
+    *,
+    host: str = LOOPBACK,
+    port: int = 0,
+    seconds_to_end: int = SECONDS_TO_END,
+    on_end: Callable[[], object] | None = None,
 ) -> Generator[str]:
     """The same from plain code: the server runs in a thread of its own."""
     with (
         start_blocking_portal(backend_options=_LOOP) as portal,
         portal.wrap_async_context_manager(
-            served(app, host=host, port=port, seconds_to_end=seconds_to_end)
+            served(app, host=host, port=port, seconds_to_end=seconds_to_end, on_end=on_end)
         ) as address,
     ):
         yield address
@@ -117,6 +137,7 @@ def serve_until_stopped(
     port: int,
     announce: Callable[[str], object],
     within: AbstractAsyncContextManager[object] | None = None,
+    on_end: Callable[[], object] | None = None,
 ) -> None:
     """Serve until Ctrl-C or SIGTERM, within a context; `announce` gets the address."""
 
@@ -125,7 +146,8 @@ def serve_until_stopped(
         for number in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError):  # Windows has no signal handlers: Ctrl-C raises
                 loop.add_signal_handler(number, end.set)
-        async with within or nullcontext(), served(app, host=host, port=port) as address:
+        serving = served(app, host=host, port=port, on_end=on_end)
+        async with within or nullcontext(), serving as address:
             announce(address)
             await end.wait()
 
