@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.domains.environment import Step
+from greenroom.domains.steps import Step, UserCall
 from greenroom.domains.tasks import STOP, Action, respond
 from greenroom.users import conversation_flags, flags_of_steps
+from greenroom.users.flags import FLAG_WORDS
 
 FLAGS = ["ended_before_agent_acted", "repeated_itself", "stop_inside_sentence", "empty_message"]
 
@@ -60,3 +63,9 @@ def test_flags_of_the_steps_of_an_episode() -> None:
     assert flags_of_steps("Hi", [call, stop]) == []
     assert flags_of_steps("Hi", [wordless, wordless, unknown, stop]) == ["ended_before_agent_acted"]
     assert flags_of_steps("Hi", []) == []
+    acted = replace(stop, user_calls=(UserCall(Action("toggle_data", party="user"), "on"),))
+    assert flags_of_steps("Hi", [acted]) == []  # the agent had the user act
+
+
+def test_every_flag_has_words() -> None:
+    assert list(FLAG_WORDS) == FLAGS

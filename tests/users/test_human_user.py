@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -17,11 +18,11 @@ pytestmark = pytest.mark.anyio
 class Terminal:
     """What a person types, and what they see."""
 
-    def __init__(self, lines: Iterable[str]) -> None:
+    def __init__(self, lines: Iterable[str], past: Sequence[dict[str, Any]] = ()) -> None:
         self._lines = iter(lines)
         self._seen = io.StringIO()
         self.threads: set[int] = set()
-        self.user = HumanUser(self._read, console=Console(file=self._seen, width=80))
+        self.user = HumanUser(self._read, console=Console(file=self._seen, width=80), past=past)
 
     def _read(self, prompt: str) -> str:
         self.threads.add(threading.get_ident())
@@ -42,6 +43,17 @@ async def test_a_person_sees_the_instruction_once_and_every_message() -> None:
     assert terminal.seen.count("You want a lamp.") == 1
     assert terminal.seen.count("Which [red]one[/red]?") == 1
     assert threading.get_ident() not in terminal.threads
+
+
+async def test_a_person_sees_what_was_said_before_the_task() -> None:
+    past: list[dict[str, Any]] = [
+        {"role": "assistant", "content": "Note the [/b] meeting."},
+        {"role": "assistant", "content": None, "tool_calls": []},
+        {"role": "user", "content": "It is noted."},
+    ]
+    terminal = Terminal(["It is over."], past)
+    assert await terminal.user.open("x") == "It is over."
+    assert terminal.seen.index("You: Note the [/b] meeting.") < terminal.seen.index("It is noted.")
 
 
 async def test_an_empty_line_is_asked_for_again() -> None:

@@ -173,3 +173,20 @@ def test_a_user_says_something_or_its_model_is_at_fault(
     except ModelError:
         return
     assert all(message.strip() for message in messages)
+
+
+async def test_a_user_goes_on_with_what_was_said_before_the_task() -> None:
+    past = [
+        {"role": "assistant", "content": "Note the meeting, please."},
+        {"role": "user", "content": "It is noted."},
+    ]
+    model = FakeModel(["It is over.", "Thanks."])
+    user = LlmUser(model, past=past)
+    await user.open(INSTRUCTION)
+    await user.reply("Good.")
+    assert model.requests[0].messages[1:] == past
+    said = [message["content"] for message in model.requests[1].messages[1:]]
+    assert said == ["Note the meeting, please.", "It is noted.", "It is over.", "Good."]
+    again = LlmUser(model, past=past)
+    again.take_over(INSTRUCTION, "It is over.", [])
+    assert [message["content"] for message in again._conversation[1:]] == said[:3]  # pyright: ignore[reportPrivateUsage]

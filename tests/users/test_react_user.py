@@ -52,7 +52,7 @@ async def test_thoughts_stay_in_the_users_memory_alone() -> None:
     assert await user.open("x") == "Hello"
     assert await user.reply("Which one?") == "Number 7"
     assert [request.messages for request in model.requests][1] == [
-        {"role": "system", "content": prompts.part_with_thoughts("x")},
+        {"role": "system", "content": prompts.part("x", thoughts=True)},
         {"role": "user", "content": prompts.AGENT_GREETING},
         {"role": "assistant", "content": first},
         {"role": "user", "content": "Which one?"},
@@ -61,7 +61,7 @@ async def test_thoughts_stay_in_the_users_memory_alone() -> None:
 
 
 def test_the_prompt_names_both_parts_and_ends_with_the_instruction() -> None:
-    prompt = prompts.part_with_thoughts("x y z")
+    prompt = prompts.part("x y z", thoughts=True)
     assert "\nThought: " in prompt
     assert "\nUser Response: " in prompt
     assert prompt.startswith(prompts.part("")[:500])

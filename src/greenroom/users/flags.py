@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from greenroom.domains.environment import Step
 
 ENDED_BEFORE_AGENT_ACTED: Final = "ended_before_agent_acted"
-"""It stopped before the agent called any tool."""
+"""It stopped before anybody called a tool."""
 REPEATED_ITSELF: Final = "repeated_itself"
 """It said the same thing twice in a row, or three times in all."""
 STOP_INSIDE_SENTENCE: Final = "stop_inside_sentence"
@@ -22,11 +22,31 @@ STOP_INSIDE_SENTENCE: Final = "stop_inside_sentence"
 EMPTY_MESSAGE: Final = "empty_message"
 """It said nothing."""
 
+FLAG_WORDS: Final = {
+    ENDED_BEFORE_AGENT_ACTED: "stopped before anybody called a tool",
+    REPEATED_ITSELF: "said the same thing twice in a row, or three times in all",
+    STOP_INSIDE_SENTENCE: "said something else together with the stop sign",
+    EMPTY_MESSAGE: "said nothing in one of its messages",
+}
+"""What each flag says of the simulated user."""
+
 _SAME_THING_TOO_OFTEN: Final = 3
+_STOP_SIGN: Final = re.compile(r"###[A-Z-]+###")
+
+
+Stops = Callable[[str], bool]
+"""Whether a message of the user ends the conversation."""
+
+
+def _says_stop(message: str) -> bool:
+    return STOP in message
 
 
 def conversation_flags(
-    opening: str, replies: Sequence[str], agent_actions_before_each: Sequence[int]
+    opening: str,
+    replies: Sequence[str],
+    agent_actions_before_each: Sequence[int],
+    stops: Stops = _says_stop,
 ) -> list[str]:
     """The flags of a conversation, in a fixed order, each at most once.
 
@@ -37,7 +57,9 @@ def conversation_flags(
         raise ValueError("Every reply needs the number of tool calls before it.")
     messages = [opening, *replies]
     flags = {
-        ENDED_BEFORE_AGENT_ACTED: _ended_too_early(messages, [0, *agent_actions_before_each]),
+        ENDED_BEFORE_AGENT_ACTED: _ended_too_early(
+            messages, [0, *agent_actions_before_each], stops
+        ),
         REPEATED_ITSELF: _repeats(messages),
         STOP_INSIDE_SENTENCE: any(_stops_inside_sentence(message) for message in messages),
         EMPTY_MESSAGE: not all(message.strip() for message in messages),
@@ -45,7 +67,7 @@ def conversation_flags(
     return [name for name, raised in flags.items() if raised]
 
 
-def flags_of_steps(opening: str, steps: Iterable[Step]) -> list[str]:
+def flags_of_steps(opening: str, steps: Iterable[Step], stops: Stops = _says_stop) -> list[str]:
     """The flags of a played episode."""
     replies: list[str] = []
     calls_before_each: list[int] = []
@@ -54,18 +76,22 @@ def flags_of_steps(opening: str, steps: Iterable[Step]) -> list[str]:
         if step.invalid is not None:
             continue
         if step.action.name == RESPOND:
+            # An agent acts, too, by what it has the user do.
+            calls += len(step.user_calls)
             replies.append(step.observation)
             calls_before_each.append(calls)
         else:
             calls += 1
-    return conversation_flags(opening, replies, calls_before_each)
+    return conversation_flags(opening, replies, calls_before_each, stops)
 
 
-def _ended_too_early(messages: Sequence[str], calls_before_each: Sequence[int]) -> bool:
+def _ended_too_early(
+    messages: Sequence[str], calls_before_each: Sequence[int], stops: Stops
+) -> bool:
     for message, calls in zip(messages, calls_before_each, strict=True):
         if calls:
             return False
-        if STOP in message:
+        if stops(message):
             return True
     return False
 
@@ -83,4 +109,5 @@ def _normalised(message: str) -> str:
 
 
 def _stops_inside_sentence(message: str) -> bool:
-    return STOP in message and re.search(r"\w", message.replace(STOP, " ")) is not None
+    sign = _STOP_SIGN.search(message)
+    return sign is not None and re.search(r"\w", _STOP_SIGN.sub(" ", message)) is not None

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+import orjson
+
+from greenroom.agents.conversation import Unreadable
+from greenroom.agents.tool_calls import CallTidier, action_of_call
 from greenroom.domains.tasks import STOP
 from greenroom.models import ModelRequest, ModelUnavailable
 from greenroom.users import prompts
-from greenroom.users.strategies import UserContext, UserStrategy, required_model
+from greenroom.users.strategies import Exchanges, UserContext, UserStrategy, required_model
 
 if TYPE_CHECKING:
+    from greenroom.domains.environment import UserCall, UserTools
     from greenroom.models import ChatMessage, Model
 
 _REASONING: Final = re.compile(
@@ -36,6 +41,8 @@ _THOUGHT: Final = re.compile(
 _PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n")
 
 MAX_DRAFTS: Final = 3
+MAX_CALLS: Final = 100
+"""How many tools a model may call before it says something: as many as tau2's 200 steps allow."""
 
 _VERDICT: Final = re.compile(r"verdict[\W_]*(accept|reject)\w*", re.IGNORECASE)
 _REASON: Final = re.compile(r"\A[\s*_]*reason[ *_]*:", re.IGNORECASE)
@@ -46,69 +53,157 @@ class Line:
     """A message of the simulated user."""
 
     said: str
-    """The text for the agent; never empty."""
+    """The text for the agent; empty only if the user calls tools instead."""
     kept: str
     """The text in the user's own conversation."""
+    calls: Sequence[Any] = ()
+    """The tools that the model calls. Text beside them is not for the agent."""
 
 
 class LlmUser:
     """Plays the customer of an instruction.
 
     The conversation is kept from the user's side: the agent's messages have the role "user", its
-    own the role "assistant". A failed call leaves it unchanged.
+    own the role "assistant". A failed call of the model leaves it unchanged.
     """
 
     def __init__(
-        self, model: Model, *, seed: int | None = None, greeting: str = prompts.AGENT_GREETING
+        self,
+        model: Model,
+        *,
+        seed: int | None = None,
+        greeting: str = prompts.AGENT_GREETING,
+        stop_words: Sequence[str] = (STOP,),
+        past: Sequence[ChatMessage] = (),
     ) -> None:
         self._model = model
         self._seed = seed
-        self._greeting = greeting
+        self._whole_past = past
+        # A user who speaks first hears the greeting, or what the agent said last.
+        heard = past[-1] if past and past[-1]["role"] == "user" else None
+        self._past = [*past] if heard is None else [*past[:-1]]
+        self._greeting = greeting if heard is None else str(heard["content"])
+        self._stop_words = stop_words
+        self._tools: UserTools | None = None
+        self._tidy = CallTidier()
         self.instruction = ""
         self._conversation: list[ChatMessage] = []
+
+    @property
+    def acts(self) -> bool:
+        """The user has tools."""
+        return self._tools is not None and bool(self._tools.infos)
+
+    def equip(self, tools: UserTools) -> None:
+        self._tools = tools
 
     async def open(self, instruction: str) -> str:
         self.instruction = instruction
         self._conversation = []
-        system: ChatMessage = {"role": "system", "content": self.system_prompt(instruction)}
-        return await self._answer([system], self._greeting)
+        return await self._answer(self._beginning(instruction), self._greeting)
 
     async def reply(self, content: str) -> str:
         if not self._conversation:
             raise RuntimeError("A simulated user has to open the conversation before it replies.")
         return await self._answer(self._conversation, content)
 
+    def take_over(self, instruction: str, opening: str, exchanges: Exchanges) -> None:
+        """Go on with a conversation: what was said becomes the user's own memory of it."""
+        self.instruction = instruction
+        turns = list(enumerate([(self._greeting, opening), *exchanges]))
+        self._conversation = self._beginning(instruction)
+        if not opening and self._whole_past:  # the user's message is the last of the history
+            self._conversation, turns = [self._conversation[0], *self._whole_past], turns[1:]
+        past = () if self._tools is None else self._tools.past
+        for number, (content, said) in turns:
+            calls = past[number] if number < len(past) else ()
+            self._conversation += [_heard(content), *self._done(calls), self.kept(said)]
+
+    def _beginning(self, instruction: str) -> list[ChatMessage]:
+        return [{"role": "system", "content": self.system_prompt(instruction)}, *self._past]
+
+    def _done(self, calls: Iterable[UserCall]) -> Iterator[ChatMessage]:
+        """The messages of calls that were made."""
+        for call in calls:
+            arguments = orjson.dumps(dict(call.action.kwargs)).decode()
+            tidy = self._tidy([{"function": {"name": call.action.name, "arguments": arguments}}])
+            yield {"role": "assistant", "content": None, "tool_calls": tidy}
+            yield _result(tidy[0], call.observation)
+
     def system_prompt(self, instruction: str) -> str:
         """The system prompt for the model."""
-        return prompts.part(instruction)
+        return prompts.part(instruction, acts=self.acts, stop_words=self._stop_words)
+
+    def kept(self, said: str) -> ChatMessage:
+        """What the user's own conversation keeps of a message, where only that is known."""
+        return {"role": "assistant", "content": said}
 
     async def next_line(self, conversation: Sequence[ChatMessage]) -> Line:
         """The user's reply to the last message."""
         return await self.ask(conversation)
 
     async def ask(self, messages: Sequence[ChatMessage], read: Callable[[str], str] = str) -> Line:
-        """The model's answer, with the text that `read` finds in it.
+        """The model's answer: calls of tools, or the text that `read` finds in it.
 
-        If `read` finds none, the model is reminded and asked once more.
+        If there are neither, the model is reminded and asked once more.
         """
+        tools = self._tools.infos if self._tools is not None and self.acts else None
         for attempt in (messages, prompts.with_direction(messages, prompts.REMINDER)):
-            words = await self.words(attempt)
+            request = ModelRequest(messages=list(attempt), tools=tools, seed=self._seed)
+            completion = await self._model.complete(request)
+            words = without_reasoning(completion.text)
+            if tools and completion.tool_calls:
+                return Line("", kept=words, calls=completion.tool_calls)
             said = read(words)
             if said:
                 return Line(said, kept=words)
         raise ModelUnavailable("The simulated user's model gave an empty answer twice.")
 
     async def words(self, messages: Sequence[ChatMessage]) -> str:
-        """The model's answer to the messages; it may be empty."""
+        """The model's answer to the messages, without tools; it may be empty."""
         request = ModelRequest(messages=list(messages), seed=self._seed)
         return without_reasoning((await self._model.complete(request)).text)
 
     async def _answer(self, conversation: Sequence[ChatMessage], heard: str) -> str:
-        content = heard if heard.strip() else prompts.SILENCE
-        so_far = [*conversation, {"role": "user", "content": content}]
-        line = await self.next_line(so_far)
+        so_far, made = [*conversation, _heard(heard)], 0
+        while (line := await self.next_line(so_far)).calls:
+            if made >= MAX_CALLS:
+                raise ModelUnavailable(
+                    f"The simulated user's model called {made} tools and still says nothing."
+                )
+            made += len(line.calls)
+            so_far += await self._make(line)
         self._conversation = [*so_far, {"role": "assistant", "content": line.kept}]
         return line.said
+
+    async def _make(self, line: Line) -> list[ChatMessage]:
+        """Make the calls of a line; return it with the results, as the model sees them."""
+        assert self._tools is not None, "only a model with tools calls any"
+        calls = self._tidy(line.calls)
+        messages: list[ChatMessage] = [
+            {"role": "assistant", "content": line.kept or None, "tool_calls": calls}
+        ]
+        joined = False
+        for call in calls:
+            function = call["function"]
+            try:
+                action = action_of_call(function["name"], function["arguments"], "user")
+            except Unreadable as problem:
+                observation = f"Error: {problem}"
+            else:
+                made = self._tools.call(action.name, action.kwargs, joined=joined)
+                observation, joined = await made, True
+            messages.append(_result(call, observation))
+        return messages
+
+
+def _heard(content: str) -> ChatMessage:
+    return {"role": "user", "content": content if content.strip() else prompts.SILENCE}
+
+
+def _result(call: dict[str, Any], observation: str) -> ChatMessage:
+    name = call["function"]["name"]
+    return {"role": "tool", "tool_call_id": call["id"], "name": name, "content": observation}
 
 
 def without_reasoning(text: str) -> str:
@@ -144,10 +239,17 @@ class ReactUser(LlmUser):
     """Writes a thought and a response; the agent gets the response, or STOP if it is anywhere."""
 
     def system_prompt(self, instruction: str) -> str:
-        return prompts.part_with_thoughts(instruction)
+        return prompts.part(instruction, acts=self.acts, stop_words=self._stop_words, thoughts=True)
+
+    def kept(self, said: str) -> ChatMessage:
+        # The thoughts were not recorded. The label shows the form that answers have.
+        return {"role": "assistant", "content": f"User Response: {said}"}
 
     async def next_line(self, conversation: Sequence[ChatMessage]) -> Line:
-        return await self.ask(conversation, lambda raw: STOP if STOP in raw else spoken_part(raw))
+        return await self.ask(conversation, self._spoken)
+
+    def _spoken(self, raw: str) -> str:
+        return next((word for word in self._stop_words if word in raw), None) or spoken_part(raw)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +277,8 @@ class VerifyUser(LlmUser):
     async def next_line(self, conversation: Sequence[ChatMessage]) -> Line:
         line = await self.ask(conversation)
         for _ in range(MAX_DRAFTS - 1):
+            if line.calls:
+                break  # what the user does is not reviewed
             review = await self.review(conversation, line.said)
             if review.accepted:
                 break
@@ -201,12 +305,18 @@ class ReflectionUser(VerifyUser):
     ) -> Line:
         direction = prompts.reflection(draft, review.reason)
         line = await self.ask(prompts.with_direction(conversation, direction), spoken_part)
-        return Line(line.said, kept=line.said)
+        return line if line.calls else Line(line.said, kept=line.said)
 
 
 def _strategy(name: str, kind: type[LlmUser], summary: str) -> UserStrategy:
     def create(context: UserContext) -> LlmUser:
-        return kind(required_model(context, name), seed=context.seed)
+        return kind(
+            required_model(context, name),
+            seed=context.seed,
+            greeting=context.greeting or prompts.AGENT_GREETING,
+            stop_words=context.stop_words,
+            past=context.past,
+        )
 
     return UserStrategy(name, create, summary, needs_model=True)
 

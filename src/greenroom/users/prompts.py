@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from greenroom.domains.tasks import STOP
+from greenroom.util.json_values import as_dict, as_list
 
 if TYPE_CHECKING:
     from greenroom.models import ChatMessage
@@ -34,6 +35,22 @@ know it or do not have it at hand. Make up no names, numbers, dates or wishes.
 - When all that you came for is done, or it is certain that it will not be done, write {STOP} and \
 not one word besides. This ends the chat.
 - Where the brief tells you to behave in another way than these lines do, the brief counts."""
+
+_ACTS: Final = """\
+You can act, too: your tools are things that you do yourself, such as pressing a button or looking \
+at a screen. The agent cannot do them for you and does not see what comes of them.
+- In each turn either call a tool or write a message, never both.
+- Do one thing at a time, and look at its result before you go on.
+- Act when the agent asks you to, or when you have to look something up to answer. Try nothing \
+else on your own.
+- What you say about the state of things comes from a result or from your brief. If you have not \
+looked, look first or say that you do not know."""
+
+_OTHER_ENDS: Final[Mapping[str, str]] = {
+    "###TRANSFER###": "When the agent has made clear that it hands you over to somebody else",
+    "###OUT-OF-SCOPE###": "When the brief does not tell you enough to go on with the chat",
+}
+"""When to use the stop words of tau2-bench besides the usual one."""
 
 _TWO_PARTS: Final = f"""\
 Each of your turns has two parts, labelled like this:
@@ -64,26 +81,41 @@ Verdict: accept or reject"""
 REMINDER: Final = "You have not said anything yet. Give your next message to the agent now."
 
 
-def part(instruction: str) -> str:
-    """The system prompt of a model that plays the customer."""
-    return f"{_PART}\n\nYour brief:\n{instruction}"
+def part(
+    instruction: str,
+    *,
+    acts: bool = False,
+    stop_words: Sequence[str] = (STOP,),
+    thoughts: bool = False,
+) -> str:
+    """The system prompt of a model that plays the customer.
 
-
-def part_with_thoughts(instruction: str) -> str:
-    """The system prompt of a model that thinks before it speaks."""
-    return f"{_PART}\n\n{_TWO_PARTS}\n\nYour brief:\n{instruction}"
+    The customer may have tools, other words to end the chat with, and thoughts before each message.
+    """
+    ends = [
+        f"- {_OTHER_ENDS[word]}, write {word} and not one word besides. This ends the chat as well."
+        for word in stop_words
+        if word in _OTHER_ENDS
+    ]
+    rules = "\n".join([_PART, *ends])
+    parts = [rules, *([_ACTS] if acts else []), *([_TWO_PARTS] if thoughts else [])]
+    return "\n\n".join([*parts, f"Your brief:\n{instruction}"])
 
 
 def review(instruction: str, conversation: Sequence[ChatMessage], draft: str) -> list[ChatMessage]:
     """The request to review a draft; the conversation is from the customer's side."""
-    speakers = {"user": "Agent", "assistant": "Customer"}
-    chat = "\n".join(
-        f"{speakers[message['role']]}: {message['content']}"
-        for message in conversation
-        if message["role"] in speakers
-    )
+    chat = "\n".join(line for message in conversation for line in _told(message))
     question = f"The brief:\n{instruction}\n\nThe chat so far:\n{chat}\n\nThe draft:\n{draft}"
     return [{"role": "system", "content": _REVIEWER}, {"role": "user", "content": question}]
+
+
+def _told(message: ChatMessage) -> list[str]:
+    """The lines of a message in a chat as the reviewer reads it."""
+    speakers = {"user": "Agent", "assistant": "Customer", "tool": "What came of it"}
+    speaker, content = speakers.get(message["role"]), message.get("content")
+    lines = [f"{speaker}: {content}"] if speaker and content else []
+    calls = [as_dict(as_dict(call).get("function")) for call in as_list(message.get("tool_calls"))]
+    return [*lines, *(f"Customer does: {call['name']} {call['arguments']}" for call in calls)]
 
 
 def another_draft(draft: str) -> str:
@@ -109,5 +141,7 @@ def reflection(draft: str, objection: str) -> str:
 def with_direction(messages: Sequence[ChatMessage], direction: str) -> list[ChatMessage]:
     """The messages, with a direction for the player added to the last one."""
     *before, last = messages
-    content = f"{last['content']}\n\n[A direction for you, not from the agent: {direction}]"
-    return [*before, {**last, "content": content}]
+    words = f"[A direction for you, not from the agent: {direction}]"
+    if last["role"] != "user":  # the result of a call
+        return [*messages, {"role": "user", "content": words}]
+    return [*before, {**last, "content": f"{last['content']}\n\n{words}"}]

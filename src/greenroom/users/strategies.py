@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
+from greenroom.domains.tasks import STOP
 from greenroom.errors import InputError
 from greenroom.options import Settings, check_settings
 from greenroom.registry import Registry, maker
 
 if TYPE_CHECKING:
     from greenroom.domains.environment import SimulatedUser
-    from greenroom.models import Model
+    from greenroom.models import ChatMessage, Model
 
 ENTRY_POINTS = "greenroom.users"
+
+Exchanges = Sequence[tuple[str, str]]
+"""What the agent said, and what the user replied to it."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,12 @@ class UserContext:
     """A seed for the model, different for every episode of the run."""
     settings: Any = field(default_factory=Settings)
     """An instance of the strategy's model of settings."""
+    stop_words: tuple[str, ...] = (STOP,)
+    """The words that end a conversation in this domain."""
+    greeting: str | None = None
+    """What agents have said before the user's first message, if the domain says so."""
+    past: Sequence[ChatMessage] = ()
+    """What was said and done before, from the user's side; the agent's message comes last."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +95,9 @@ class _FunctionUser:
     async def reply(self, content: str) -> str:
         answer = self._function(content)
         return await answer if inspect.isawaitable(answer) else answer
+
+    def take_over(self, instruction: str, opening: str, exchanges: Exchanges) -> None:
+        """Go on: a function remembers nothing."""
 
 
 _REGISTRY = Registry(ENTRY_POINTS, UserStrategy, "user strategy", wrap_user)
