@@ -80,7 +80,7 @@ async def test_an_agent_that_does_nothing_scores_0_wherever_something_changes(
     official_retail: Domain, official_airline: Domain, retail: Domain
 ) -> None:
     for domain in (official_retail, official_airline, retail):
-        idle = Domain(domain.tools, domain.pack)
+        idle = Domain(domain.edition, domain.pack)
         for index in range(len(idle.tasks())):
             environment = Environment(idle, ScriptedUser())
             await environment.reset(index)
@@ -185,7 +185,7 @@ def test_actions_written_as_text_are_read_too(tmp_path: Path) -> None:
         respond("no JSON at all"),
     ]
     assert episode.steps[1].observation == '{"lit": true, "watts": 5}'
-    assert episode.user_replies == ["Which?", "Thanks ###STOP###"]
+    assert episode.user_lines == ["Which?", "Thanks ###STOP###"]
 
 
 def test_only_calls_that_ran_are_read(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from greenroom.agents.few_shot import strategy as few_shot
 from greenroom.agents.oracle import closing_words
 from greenroom.agents.structured import strategy as structured
 from greenroom.agents.text_protocol import act, react
-from greenroom.agents.tool_calling import NAMELESS
 from greenroom.agents.tool_calling import strategy as tool_calling
+from greenroom.agents.tool_calls import NAMELESS
 from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment
 from greenroom.domains.tasks import RESPOND, STOP, Action, respond
@@ -159,6 +159,12 @@ async def test_parallel_calls_are_all_made_in_order() -> None:
         tool_answer("call_a", "light", LIT),
     ]
     assert [action.kwargs.get("lamp") for action in played.actions[:2]] == ["attic", "hall"]
+
+
+async def test_parallel_calls_are_kept_as_one_message() -> None:
+    answers: list[Answer] = [calling(LIGHT_HALL, LIGHT_ATTIC), calling(LIGHT_HALL), "Done."]
+    played = await Played(tool_calling, answers).play()
+    assert [action.joined for action in played.actions] == [False, True, False, False]
 
 
 async def test_as_tau_bench_only_the_first_of_parallel_calls_is_made_and_recorded() -> None:

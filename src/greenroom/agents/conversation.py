@@ -58,7 +58,7 @@ class ModelAgent(ABC):
     async def play(self, stage: Stage) -> None:
         self.messages = [
             {"role": "system", "content": self._system(stage)},
-            {"role": "user", "content": stage.opening},
+            *stage.opening_messages,
         ]
         unusable = 0
         while not stage.over and unusable < self._unusable_limit:

@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from greenroom.agents.conversation import Unreadable, read_object
 from greenroom.agents.strategies import AgentContext, AgentStrategy, Stage
-from greenroom.agents.tool_calling import ToolCallingAgent, ToolCallingSettings
+from greenroom.agents.tool_calling import ToolCallingAgent, ToolCallingSettings, write_reply
 from greenroom.domains.packs import read_text
 from greenroom.errors import DataError
 from greenroom.options import Count
@@ -52,7 +52,9 @@ class FewShotAgent(ToolCallingAgent):
 
     def __init__(self, context: AgentContext) -> None:
         super().__init__(context)
-        self._examples = draw_examples(context.settings, context.seed)
+        # One that takes over has the examples that the episode began with.
+        seed = context.seed if context.history is None else context.history.seed
+        self._examples = draw_examples(context.settings, seed)
 
     def _system(self, stage: Stage) -> str:
         shown = [f"\n\n## Example {n}\n\n{text}" for n, text in enumerate(self._examples, 1)]
@@ -98,4 +100,5 @@ strategy = AgentStrategy(
     "a tool-calling language model that is shown examples first",
     settings=FewShotSettings,
     needs_model=True,
+    write_reply=write_reply,
 )

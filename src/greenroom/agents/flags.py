@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence, Set
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any
 
 from greenroom.agents.strategies import find_strategy, strategy_names
 from greenroom.errors import InputError
@@ -34,37 +35,38 @@ class AgentFlags:
         if not unknown:
             return list(words)
         agent, named = values.get(self.flag), [self.flag] if self.flag in values else []
+        flags = set(unknown.values())
         if agent is None:
             agent = self.default(values)
-            if not _has_all(agent, unknown):
-                agent = _only(unknown) or agent
+            if not _has_all(agent, flags):
+                agent = _only(flags) or agent
         options = _flags_of(agent)
         spelt: list[str] = [] if named else [self.flag, agent]
+        lists: dict[str, list[str]] = {}
         places = iter(enumerate(words))
         for place, word in places:
-            flag, separator, value = word.partition("=")
-            if place not in unknown.values():
+            if place not in unknown:
                 spelt.append(word)
                 continue
+            flag = unknown[place]
             if flag not in options:
                 raise UnknownFlag(_complaint(flag, agent, [*self.known, *options]))
-            option, on = options[flag]
-            # A switch may have a value, too: --x true.
-            typed = on and words[place + 1 : place + 2] in (["true"], ["false"])
-            if option.is_switch and not typed:
-                value = value or ("true" if on else "false")
-            elif not separator:
-                following = next(places, None)
-                if following is None:
-                    raise UnknownFlag(f"Option '{flag}' requires an argument.")
-                value = following[1]
-            spelt += ["--agent-option", f"{option.field}={value}"]
+            option, value = options[flag][0], _own_value(word, words[place + 1 :], *options[flag])
+            if value is None:
+                value = next(places)[1]
+            if option.multiple:
+                lists.setdefault(option.field, []).append(value)
+            else:
+                spelt += ["--agent-option", f"{option.field}={value}"]
+        # A list may be given by several flags, and is one option.
+        for field, given in lists.items():
+            spelt += ["--agent-option", f"{field}={','.join(given)}"]
         return spelt
 
-    def _scanned(self, words: Sequence[str]) -> tuple[dict[str, str], dict[str, int]]:
-        """The values of known flags, and the places of unknown ones."""
+    def _scanned(self, words: Sequence[str]) -> tuple[dict[str, str], dict[int, str]]:
+        """The values of known flags, and unknown ones by their places."""
         values: dict[str, str] = {}
-        unknown: dict[str, int] = {}
+        unknown: dict[int, str] = {}
         places = iter(enumerate(words))
         for place, word in places:
             if word == "--":
@@ -72,10 +74,31 @@ class AgentFlags:
             flag, separator, value = word.partition("=")
             if flag not in self.known:
                 if flag.startswith("--"):
-                    unknown[flag] = place
+                    unknown[place] = flag
             elif self.known[flag]:
                 values[flag] = value if separator else next(places, (place, ""))[1]
         return values, unknown
+
+
+def with_agent_settings(
+    fields: Mapping[str, Any], known: Container[str], default: str
+) -> dict[str, Any]:
+    """The fields of a configuration, with those that it does not know as settings of the agent.
+
+    If no agent is named and only one installed agent has the settings, that one plays.
+    """
+    own = {name: value for name, value in fields.items() if name not in known}
+    if not own:
+        return dict(fields)
+    flags = {f"--{name.replace('_', '-')}" for name in own}
+    agent = fields.get("agent_strategy") or default
+    if not _has_all(agent, flags):
+        agent = None if "agent_strategy" in fields else _only(flags)
+    if agent is None:
+        return dict(fields)  # whoever checks them tells what is wrong
+    options = {**fields.get("agent_options", {}), **own}
+    rest = {name: value for name, value in fields.items() if name not in own}
+    return rest | {"agent_strategy": agent, "agent_options": options}
 
 
 def flags_of_options(options: Sequence[Option]) -> dict[str, bool]:
@@ -98,11 +121,22 @@ def _flags_of(agent: str) -> dict[str, tuple[Option, bool]]:
     }
 
 
-def _has_all(agent: str, flags: Mapping[str, int]) -> bool:
-    return flags.keys() <= _flags_of(agent).keys()
+def _own_value(word: str, following: Sequence[str], option: Option, on: bool) -> str | None:
+    """The value of a flag, if it is not the word that follows."""
+    flag, separator, value = word.partition("=")
+    # A switch may have a value, too: --x true.
+    if option.is_switch and not (on and following[:1] in (["true"], ["false"])):
+        return value or ("true" if on else "false")
+    if not separator and not following:
+        raise UnknownFlag(f"Option '{flag}' requires an argument.")
+    return value if separator else None
 
 
-def _only(flags: Mapping[str, int]) -> str | None:
+def _has_all(agent: str, flags: Set[str]) -> bool:
+    return flags <= _flags_of(agent).keys()
+
+
+def _only(flags: Set[str]) -> str | None:
     """The only installed agent with all these flags, if there is exactly one."""
     found = [name for name in strategy_names() if _has_all(name, flags)]
     return found[0] if len(found) == 1 else None

@@ -1,10 +1,11 @@
 """The replay agent: plays recorded trajectories again, with the recorded user messages.
 
-The recordings are Tau Bench's result files.
+The recordings are Tau Bench's result files, logs of Inspect, or trajectories in ATIF.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +18,8 @@ from greenroom.domains.packs import read_json
 from greenroom.domains.tasks import RESPOND, Action
 from greenroom.errors import DataError, GreenroomError
 from greenroom.options import Settings
+from greenroom.reports.recorded_files import load_trajectories
+from greenroom.reports.recorded_trajectories import RecordedTrajectory
 from greenroom.reports.tau_bench import ResultRow
 from greenroom.trajectories import SpokenStep, read_conversation
 from greenroom.users import ScriptedUser
@@ -24,37 +27,95 @@ from greenroom.users import ScriptedUser
 
 @dataclass(frozen=True)
 class RecordedEpisode:
-    """One row of a result file."""
+    """One episode of a result file."""
 
     task_index: int
     trial: int
-    reward: float
+    reward: float | None
+    """None where none was recorded."""
     opening: str
     steps: tuple[SpokenStep, ...]
     crashed: bool = False
     """It was never played: an error ended it."""
+    opening_calls: tuple[SpokenStep, ...] = ()
+    """What the user did before their first message."""
 
     @property
-    def user_replies(self) -> list[str]:
-        """The user's answers, in order."""
-        said = [step.observation for step in self.steps if step.name == RESPOND]
-        return [words for words in said if words is not None]
+    def user_lines(self) -> list[str | Action]:
+        """What the user did and answered, in order."""
+        lines: list[str | Action] = []
+        for step in self.steps:
+            if step.name == RESPOND:
+                lines += _calls(step.user_calls)
+                lines += [] if step.observation is None else [step.observation]
+        return lines
 
 
 _result_rows = TypeAdapter(list[ResultRow])
 
 
-def load_recordings(path: Path) -> tuple[RecordedEpisode, ...]:
-    """The episodes of a Tau Bench result file; an unchanged file is read once."""
+def load_recordings(
+    path: Path, task_indices: Mapping[str, int] | None = None
+) -> tuple[RecordedEpisode, ...]:
+    """The episodes of a result file; an unchanged file is read once.
+
+    Files of others may name tasks by their ids: `task_indices` tells which these are.
+    """
     try:
         found = path.stat()
     except OSError:
-        return _load(path, 0, 0)  # which says what is wrong with it
-    return _load(path.resolve(), found.st_mtime_ns, found.st_size)
+        return _rows(path, 0, 0)  # which says what is wrong with it
+    place = path.resolve(), found.st_mtime_ns, found.st_size
+    trajectories = _trajectories(*place)
+    if trajectories is None:
+        return _rows(*place)
+    return tuple(_recorded(one, task_indices or {}) for one in trajectories)
+
+
+def holds_trajectories(path: Path) -> bool:
+    """Whether a file is a log of Inspect or ATIF."""
+    found = path.stat()
+    return _trajectories(path.resolve(), found.st_mtime_ns, found.st_size) is not None
+
+
+def place_of(path: Path) -> dict[str, str]:
+    """The domain and the split that all trajectories of a file name; empty if they do not."""
+    found = path.stat()
+    trajectories = _trajectories(path.resolve(), found.st_mtime_ns, found.st_size) or ()
+    places: dict[str, set[str | None]] = {
+        "env": {one.facts.env for one in trajectories},
+        "task_split": {one.facts.task_split for one in trajectories},
+    }
+    agreed = {name: found.pop() for name, found in places.items() if len(found) == 1}
+    return {name: one for name, one in agreed.items() if one is not None}
 
 
 @lru_cache(maxsize=4)
-def _load(path: Path, changed_at: int, size: int) -> tuple[RecordedEpisode, ...]:
+def _trajectories(path: Path, changed_at: int, size: int) -> tuple[RecordedTrajectory, ...] | None:
+    found = load_trajectories(path)
+    return None if found is None else tuple(found)
+
+
+def _recorded(one: RecordedTrajectory, task_indices: Mapping[str, int]) -> RecordedEpisode:
+    facts, spoken = one.facts, one.conversation()
+    index = facts.task if isinstance(facts.task, int) else task_indices.get(facts.task)
+    if index is None and str(facts.task).isdecimal():
+        index = int(facts.task)
+    if index is None:
+        raise DataError(f"{facts.place} is of the task '{facts.task}', which is not known here.")
+    return RecordedEpisode(
+        index,
+        facts.trial,
+        facts.reward,
+        spoken.opening,
+        spoken.steps,
+        facts.broken,
+        spoken.opening_calls,
+    )
+
+
+@lru_cache(maxsize=4)
+def _rows(path: Path, changed_at: int, size: int) -> tuple[RecordedEpisode, ...]:
     try:
         rows = _result_rows.validate_python(read_json(path, list))
     except ValidationError as error:
@@ -66,17 +127,29 @@ def _load(path: Path, changed_at: int, size: int) -> tuple[RecordedEpisode, ...]
         ) from error
     return tuple(
         RecordedEpisode(
-            row.task_id, row.trial, row.reward, spoken.opening, spoken.steps, row.crashed
+            row.task_id,
+            row.trial,
+            row.reward,
+            spoken.opening,
+            spoken.steps,
+            row.crashed,
+            spoken.opening_calls,
         )
         for row in rows
-        for spoken in (read_conversation(row.traj),)
+        for spoken in (row.with_user_calls(read_conversation(row.traj)),)
     )
+
+
+def _calls(steps: Iterable[SpokenStep]) -> list[Action]:
+    return [Action(step.name, step.kwargs, "user", joined=step.joined) for step in steps]
 
 
 class ReplaySettings(Settings):
     """The settings of the replay agent."""
 
-    file: Path = Field(description="A Tau Bench result file.")
+    file: Path = Field(
+        description="A result file of Tau Bench, a log of Inspect, or trajectories in ATIF."
+    )
 
     @model_validator(mode="after")
     def _check_file(self) -> Self:
@@ -87,35 +160,47 @@ class ReplaySettings(Settings):
 class Replay:
     """Repeats the recorded actions until the episode ends."""
 
-    def __init__(self, recording: RecordedEpisode) -> None:
-        self._recording = recording
+    def __init__(self, recording: RecordedEpisode, *, start: int = 0) -> None:
+        self._steps = recording.steps[start:]
 
     async def play(self, stage: Stage) -> None:
-        for step in self._recording.steps:
+        for step in self._steps:
             if stage.over:
                 return
-            await stage.step(Action(step.name, step.kwargs))
+            action = Action(step.name, step.kwargs, aside=step.aside, joined=step.joined)
+            await stage.step(action)
 
 
 def recorded_user(recording: RecordedEpisode) -> ScriptedUser:
-    """A user with the recorded messages."""
-    return ScriptedUser(recording.user_replies, opening=recording.opening)
+    """A user with the recorded messages and calls."""
+    return ScriptedUser(
+        recording.user_lines,
+        opening=recording.opening,
+        opening_calls=_calls(recording.opening_calls),
+    )
 
 
 def _recording(context: AgentContext) -> RecordedEpisode:
-    path = context.settings.file
+    path, history = context.settings.file, context.history
+    trial = context.trial if history is None else history.trial
     for episode in load_recordings(path):
-        if (episode.task_index, episode.trial) == (context.task_index, context.trial):
+        if (episode.task_index, episode.trial) == (context.task_index, trial):
             if episode.crashed:
                 raise GreenroomError("The recorded episode crashed and was never played.")
             return episode
-    raise DataError(f"{path} has no episode of task {context.task_index}, trial {context.trial}.")
+    raise DataError(f"{path} has no episode of task {context.task_index}, trial {trial}.")
+
+
+def _create(context: AgentContext) -> Replay:
+    history = context.history
+    return Replay(_recording(context), start=0 if history is None else len(history.steps))
 
 
 strategy = AgentStrategy(
     "replay",
-    lambda context: Replay(_recording(context)),
+    _create,
     "plays recorded episodes again",
     settings=ReplaySettings,
     create_user=lambda context: recorded_user(_recording(context)),
+    takes_over="history",
 )

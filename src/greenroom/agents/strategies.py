@@ -6,21 +6,33 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel
 
+from greenroom.domains.past import past_messages
 from greenroom.options import Settings, check_settings
 from greenroom.registry import Registry, maker
+from greenroom.util.framework_hints import advice
 
 if TYPE_CHECKING:
+    from greenroom.agents.history import History, Playback
     from greenroom.domains.domain import Domain
     from greenroom.domains.environment import Environment, SimulatedUser
     from greenroom.domains.tasks import Action, Task
     from greenroom.domains.tools import ToolInfo
-    from greenroom.models import Model
+    from greenroom.models import ChatMessage, Model
 
 ENTRY_POINTS = "greenroom.agents"
+
+TakesOver = Literal["replay", "history", "never"]
+"""How agents go on in the middle of an episode that was played before.
+
+replay    the agent plays from the beginning; its stage and its model answer from the record until
+          it takes over. For agents that depend on nothing but what these two answer.
+history   the agent reads `context.history`, and its stage stands at the place.
+never     the agent cannot: what it knows is elsewhere.
+"""
 
 
 class Stage:
@@ -29,18 +41,46 @@ class Stage:
     The task and its ground truth stay hidden, and the reward until the episode is over.
     """
 
-    __slots__ = ("_environment", "opening", "policy", "tool_infos")
+    __slots__ = ("_environment", "greeting", "opening", "past", "policy", "tool_infos")
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
+        task = environment.task
+        self.past: list[ChatMessage] = [] if task is None else past_messages(task, "agent")
+        """What was said and done before the episode begins, in tasks that have such a history."""
+        # A conversation that is under way does not begin again.
+        self.greeting = None if self.past else environment.domain.edition.greeting
+        """What the agent has said before the user's first message; None in most domains."""
         self.opening = environment.opening
-        self.policy = environment.domain.policy
+        if not self.opening and self.past and self.past[-1]["role"] == "user":
+            # The history ends with the user's message: it is the one to answer.
+            self.opening = str(self.past.pop()["content"])
+        self.policy = environment.policy
         self.tool_infos: list[ToolInfo] = environment.domain.tool_infos
+
+    @property
+    def opening_messages(self) -> list[ChatMessage]:
+        """How the conversation begins, as chat messages.
+
+        First comes the greeting, or what a task says was said and done before, then the user.
+        """
+        before = list(self.past)
+        if self.greeting is not None:
+            before = [{"role": "assistant", "content": self.greeting}]
+        if before and not self.opening:  # the agent goes on after the result of a call
+            return before
+        return [*before, {"role": "user", "content": self.opening}]
 
     @property
     def over(self) -> bool:
         """No further step is possible."""
         return self._environment.over
+
+    @property
+    def last_failed(self) -> bool:
+        """Whether the last step was a call that failed: the tool refused it, or it was invalid."""
+        steps = self._environment.steps
+        return bool(steps) and steps[-1].failed
 
     @property
     def final_reward(self) -> float | None:
@@ -115,12 +155,18 @@ class AgentContext:
     """Only for strategies that read the script."""
     model: Model | None = None
     """Only for strategies that need one."""
+    model_name: str | None = None
+    """The name of the model, as the run has it."""
     seed: int = 0
     """The seed of this episode, for the model and the agent's own draws: each trial has another."""
     role_models: Mapping[str, Model] = field(default_factory=dict[str, "Model"])
     """Models for some of the agent's roles, if its settings name them."""
     shared: Any = None
     """What the strategy's `prepare` made for the whole run."""
+    history: History | None = None
+    """What was played before, for an agent that takes over in the middle of an episode."""
+    playback: Playback | None = None
+    """How far the agent has come in its history, for a strategy that takes over by replay."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +181,8 @@ class AgentStrategy:
     """The settings that its agents take: each field is an option and a flag."""
     needs_model: bool = False
     """The agent needs a language model."""
+    offers_model: bool = False
+    """The agent is told where to ask the run's model, if the run names one."""
     reads_script: bool = False
     """The agent knows the ground truth, so its results say nothing about a model."""
     create_user: Callable[[AgentContext], SimulatedUser] | None = None
@@ -145,6 +193,11 @@ class AgentStrategy:
     """Makes what the agents of a run share, such as processes. It gets the domain, the settings and
     the step limit, is opened before a run's first episode and closed after its last, and may refuse
     the run before it costs anything."""
+    takes_over: TakesOver = "replay"
+    """How its agents go on in the middle of an episode."""
+    write_reply: Callable[[Action], ChatMessage] | None = None
+    """The reply of a model that makes its agents take an action. With it, they take over episodes
+    of other agents by replay."""
 
     def check(self, given: Mapping[str, Any] | BaseModel | None = None) -> BaseModel:
         """The settings for its agents; raises InputError for what is wrong."""
@@ -155,9 +208,13 @@ class AgentStrategy:
 def wrap_agent(found: Any, name: str) -> AgentStrategy | None:
     """A strategy from a class with `play(stage)`, a function of the stage, or a chat workflow.
 
+    An object that has a `strategy`, such as what `from_langgraph` gives, is taken by it.
+
     A class gets the context if its constructor takes one. The context has a model if the run names
     one. A function whose first parameter is `messages` counts as a chat workflow.
     """
+    if isinstance(ready := getattr(found, "strategy", None), AgentStrategy):
+        return ready
     about = (inspect.getdoc(found) or "").partition("\n")[0]
     if _is_chat(found):
         from greenroom.agents.workflow_agent import strategy_of
@@ -173,6 +230,7 @@ def wrap_agent(found: Any, name: str) -> AgentStrategy | None:
         about,
         settings=getattr(found, "settings", Settings),
         needs_model=bool(getattr(found, "needs_model", False)),
+        takes_over=getattr(found, "takes_over", "replay"),
     )
 
 
@@ -194,7 +252,7 @@ class _FunctionAgent:
         await self._function(*((stage, self._context) if takes_context else (stage,)))
 
 
-_REGISTRY = Registry(ENTRY_POINTS, AgentStrategy, "agent strategy", wrap_agent)
+_REGISTRY = Registry(ENTRY_POINTS, AgentStrategy, "agent strategy", wrap_agent, advice)
 
 strategy_names = _REGISTRY.names
 """The names of all installed strategies."""

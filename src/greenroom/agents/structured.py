@@ -18,7 +18,7 @@ from greenroom.util.json_values import as_dict
 
 if TYPE_CHECKING:
     from greenroom.domains.tools import ToolInfo
-    from greenroom.models import ModelRequest
+    from greenroom.models import ChatMessage, ModelRequest
 
 _FORMAT = """
 
@@ -74,10 +74,17 @@ def response_format(infos: list[ToolInfo]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "action", "schema": schema}}
 
 
+def write_reply(action: Action) -> ChatMessage:
+    """The reply that makes a structured agent take an action."""
+    written = {"action": {"name": action.name, "arguments": dict(action.kwargs)}}
+    return {"role": "assistant", "content": json.dumps(written)}
+
+
 strategy = AgentStrategy(
     "structured",
     StructuredAgent,
     "a language model whose replies are held to a JSON schema of the actions",
     settings=ModelAgentSettings,
     needs_model=True,
+    write_reply=write_reply,
 )

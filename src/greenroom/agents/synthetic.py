@@ -7,7 +7,7 @@ the truth. Each outcome is a pure function of seed, task and trial.
 from __future__ import annotations
 
 import random
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -15,6 +15,9 @@ from greenroom.agents.oracle import Oracle, required_script
 from greenroom.agents.strategies import Agent, AgentContext, AgentStrategy, Script, Stage
 from greenroom.domains.tasks import Action
 from greenroom.options import Settings
+
+if TYPE_CHECKING:
+    from greenroom.agents.history import History
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -58,19 +61,19 @@ def _create(context: AgentContext) -> Agent:
     draw = random.Random(f"{context.run_seed}/{context.task_index}/{context.trial}")  # noqa: S311
     chance = success_probability(context.settings, context.run_seed, context.task_index)
     if draw.random() < chance:
-        return Oracle(script.domain, script.task.actions, script.task.outputs)
-    return draw.choice(_ways_to_fail(script, draw))
+        return Oracle(script.domain, script.task.actions, script.task.outputs, context.history)
+    return draw.choice(_ways_to_fail(script, draw, context.history))
 
 
-def _ways_to_fail(script: Script, draw: random.Random) -> list[Agent]:
+def _ways_to_fail(script: Script, draw: random.Random, history: History | None) -> list[Agent]:
     task, decisive = script.task, script.decisive_actions
     ways: list[Agent] = []
     if decisive:
         left_out = draw.choice(decisive)
         actions = [action for index, action in enumerate(task.actions) if index != left_out]
-        ways.append(Oracle(script.domain, actions, task.outputs))
+        ways.append(Oracle(script.domain, actions, task.outputs, history))
     if task.outputs:
-        ways.append(Oracle(script.domain, task.actions, ()))
+        ways.append(Oracle(script.domain, task.actions, (), history))
     return ways or [WanderingAgent()]
 
 
@@ -80,4 +83,5 @@ strategy = AgentStrategy(
     "an oracle that fails on purpose, as often as it is told to",
     settings=SyntheticSettings,
     reads_script=True,
+    takes_over="history",
 )

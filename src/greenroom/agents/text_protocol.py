@@ -26,7 +26,7 @@ from greenroom.util.characters import writable
 
 if TYPE_CHECKING:
     from greenroom.domains.tools import ToolInfo
-    from greenroom.models import Completion, ModelRequest
+    from greenroom.models import ChatMessage, Completion, ModelRequest
 
 ACTION: Final = "Action:"
 API_OUTPUT: Final = "API output: "
@@ -139,6 +139,12 @@ def _not_silent(action: Action) -> Action:
     return action
 
 
+def write_reply(action: Action) -> ChatMessage:
+    """The reply that makes an act or react agent take an action."""
+    written = {"name": action.name, "arguments": dict(action.kwargs)}
+    return {"role": "assistant", "content": f"{ACTION}\n{json.dumps(written)}"}
+
+
 class ActSettings(ModelAgentSettings):
     """The settings of the act agent."""
 
@@ -157,6 +163,7 @@ act = AgentStrategy(
     "a language model that writes its actions as text",
     settings=ActSettings,
     needs_model=True,
+    write_reply=write_reply,
 )
 react = AgentStrategy(
     "react",
@@ -164,4 +171,5 @@ react = AgentStrategy(
     "a language model that writes a thought and then its action as text",
     settings=ReactSettings,
     needs_model=True,
+    write_reply=write_reply,
 )

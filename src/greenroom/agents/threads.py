@@ -24,6 +24,8 @@ from anyio.abc import TaskStatus
 from anyio.from_thread import BlockingPortal
 from anyio.lowlevel import checkpoint_if_cancelled
 
+from greenroom.tracing import spans
+
 if TYPE_CHECKING:
     from greenroom.agents.strategies import Stage
     from greenroom.domains.tasks import Action
@@ -44,6 +46,7 @@ class ThreadStage:
     """The stage for a thread: `step` blocks until the observation is there."""
 
     def __init__(self, stage: Stage, line: _Line) -> None:
+        self.greeting = stage.greeting
         self.opening = stage.opening
         self.policy = stage.policy
         self.tool_infos: list[ToolInfo] = stage.tool_infos
@@ -79,6 +82,7 @@ class _Line:
     def __init__(self, portal: BlockingPortal, stage: Stage) -> None:
         self._portal = portal
         self._stage = stage
+        self._place = None if spans.active is None else spans.active.place()
         self._calls: set[anyio.CancelScope] = set()
         self._hung_up = False
         self.problem: Exception | None = None
@@ -104,7 +108,11 @@ class _Line:
         with anyio.CancelScope() as call:
             self._calls.add(call)
             try:
-                return (await function(argument),)
+                if spans.active is None:
+                    return (await function(argument),)
+                # A thread that a framework has started knows nothing of the span it works in.
+                with spans.active.at(self._place):
+                    return (await function(argument),)
             finally:
                 self._calls.remove(call)
         return None

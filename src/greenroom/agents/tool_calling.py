@@ -6,26 +6,25 @@ the option `tau_compatible` does the same.
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import orjson
 from pydantic import Field
 
 from greenroom.agents.conversation import (
     ModelAgent,
     ModelAgentSettings,
     Unreadable,
-    extras_of,
-    read_object,
 )
 from greenroom.agents.strategies import AgentContext, AgentStrategy, Stage
-from greenroom.domains.tasks import Action, respond
+from greenroom.agents.tool_calls import NOT_MADE, CallTidier, action_of_call
+from greenroom.domains.tasks import RESPOND, Action, respond
 from greenroom.models.json_answers import objects_in
 from greenroom.util.characters import writable
-from greenroom.util.json_values import as_dict
 
 if TYPE_CHECKING:
-    from greenroom.models import Completion, ModelRequest
+    from greenroom.models import ChatMessage, Completion, ModelRequest
 
 
 class ToolCallingSettings(ModelAgentSettings):
@@ -41,12 +40,6 @@ class ToolCallingSettings(ModelAgentSettings):
     )
 
 
-NAMELESS = "unnamed"
-"""Recorded as the name of a call without one, because providers refuse empty names."""
-
-_NOT_MADE = "This call was not made: the conversation was already over."
-
-
 class ToolCallingAgent(ModelAgent):
     """Makes the model's calls and says its text."""
 
@@ -54,7 +47,7 @@ class ToolCallingAgent(ModelAgent):
         super().__init__(context)
         self._first_call_only = context.settings.tau_compatible
         self._execute_text_calls = context.settings.execute_text_calls
-        self._call_ids: set[str] = set()
+        self._tidy = CallTidier()
 
     def _system(self, stage: Stage) -> str:
         return stage.policy
@@ -77,51 +70,28 @@ class ToolCallingAgent(ModelAgent):
         return True
 
     async def _make_calls(self, stage: Stage, completion: Completion, wanted: list[Any]) -> bool:
-        calls = [self._tidy(call) for call in wanted[: 1 if self._first_call_only else None]]
+        calls = self._tidy(wanted[: 1 if self._first_call_only else None])
         self._record_reply(completion, calls)
         stepped = False
+        aside = writable(completion.text)
         for call in calls:
             name, arguments = call["function"]["name"], call["function"]["arguments"]
             if stage.over:
-                answer = _NOT_MADE
+                answer = NOT_MADE
             else:
                 try:
-                    action = _action(name, arguments)
+                    action = action_of_call(name, arguments)
                 except Unreadable as problem:
                     answer = f"Error: {problem}"
                 else:
+                    # What is written along with several calls counts once.
+                    action = replace(action, aside="" if stepped else aside, joined=stepped)
                     answer = await stage.step(action)
                     stepped = True
             self.messages.append(
                 {"role": "tool", "tool_call_id": call["id"], "name": name, "content": answer}
             )
         return stepped
-
-    def _tidy(self, call: Any) -> dict[str, Any]:
-        # Simple servers leave out ids, give all calls the same id, or send the arguments as an
-        # object. Record calls in a form that any provider accepts.
-        call = as_dict(call)
-        function = as_dict(call.get("function"))
-        name, arguments = function.get("name"), function.get("arguments")
-        tidy: dict[str, Any] = {
-            "name": writable(name) if isinstance(name, str) and name else NAMELESS,
-            "arguments": writable(_arguments_text(arguments)),
-        }
-        return {
-            "id": self._new_id(call.get("id")),
-            "type": "function",
-            "function": tidy | extras_of(function, {"name", "arguments"}),
-            **extras_of(call, {"id", "type", "function"}),
-        }
-
-    def _new_id(self, given: Any) -> str:
-        call_id = writable(given) if isinstance(given, str) else ""
-        number = len(self._call_ids)
-        while not call_id or call_id in self._call_ids:
-            number += 1
-            call_id = f"call_{number}"
-        self._call_ids.add(call_id)
-        return call_id
 
 
 def _written_calls(text: str, stage: Stage) -> list[dict[str, Any]]:
@@ -139,24 +109,15 @@ def _written_calls(text: str, stage: Stage) -> list[dict[str, Any]]:
     ]
 
 
-def _action(name: str, arguments: str) -> Action:
-    if name == NAMELESS:
-        raise Unreadable("the call names no tool.")
-    try:
-        # Some models write nothing instead of an empty object for a tool without arguments.
-        return Action(name, read_object(arguments.strip() or "{}"))
-    except Unreadable as problem:
-        raise Unreadable(f"the arguments are not a JSON object: {problem}") from None
-
-
-def _arguments_text(arguments: Any) -> str:
-    if arguments is None or isinstance(arguments, str):
-        return arguments or ""
-    try:
-        return orjson.dumps(arguments).decode()
-    except TypeError:
-        # It cannot be JSON; the model is told so.
-        return str(arguments)
+def write_reply(action: Action) -> ChatMessage:
+    """The reply that makes a tool-calling agent take an action."""
+    content = action.kwargs.get("content")
+    spoken = isinstance(content, str) and bool(content.strip()) and len(action.kwargs) == 1
+    if action.name == RESPOND and spoken:
+        return {"role": "assistant", "content": content}
+    function = {"name": action.name, "arguments": json.dumps(dict(action.kwargs))}
+    call = {"type": "function", "function": function}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
 strategy = AgentStrategy(
@@ -165,4 +126,5 @@ strategy = AgentStrategy(
     "a language model that calls tools natively",
     settings=ToolCallingSettings,
     needs_model=True,
+    write_reply=write_reply,
 )

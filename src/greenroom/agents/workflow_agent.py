@@ -18,7 +18,7 @@ import orjson
 from pydantic import BeforeValidator, Field
 
 from greenroom.agents.strategies import AgentContext, AgentStrategy, DomainView, Stage
-from greenroom.agents.tool_calling import ToolCallingAgent, ToolCallingSettings
+from greenroom.agents.tool_calling import ToolCallingAgent, ToolCallingSettings, write_reply
 from greenroom.errors import InputError
 from greenroom.messages import last_assistant_message
 from greenroom.models import Completion, Model, ModelError, ModelRequest, ModelUnavailable
@@ -179,6 +179,7 @@ strategy = AgentStrategy(
     settings=WorkflowSettings,
     create_model=create_model,
     prepare=prepare,
+    write_reply=write_reply,
 )
 
 
@@ -196,4 +197,5 @@ def strategy_of(workflow: Workflow | Callable[..., Any]) -> AgentStrategy:
         settings=CallSettings,
         create_model=create_model,
         prepare=opened,
+        write_reply=write_reply,
     )

@@ -181,10 +181,7 @@ class FastWorkflowAgent:
         }
 
     async def play(self, stage: Stage) -> None:
-        self.messages = [
-            {"role": "system", "content": stage.policy},
-            {"role": "user", "content": stage.opening},
-        ]
+        self.messages = [{"role": "system", "content": stage.policy}, *stage.opening_messages]
         async with self._production.workers.worker() as worker:
             await worker.send(
                 session=self._session,
@@ -346,4 +343,5 @@ strategy = AgentStrategy(
     settings=FastWorkflowSettings,
     needs_model=True,
     prepare=prepare,
+    takes_over="never",
 )

@@ -16,7 +16,7 @@ from greenroom.agents.fastworkflow.commands import fastworkflow
 from greenroom.agents.fastworkflow.folders import INTERNAL, WORKFLOWS
 from greenroom.models.litellm_transport import keep_litellm_local
 
-_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|DATABASE_URL", re.IGNORECASE)
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|DATABASE_URL|_HEADERS$", re.IGNORECASE)
 
 _SETTINGS = {
     "SPEEDDICT_FOLDERNAME": "___workflow_contexts",

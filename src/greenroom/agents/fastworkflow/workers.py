@@ -22,6 +22,7 @@ from greenroom.agents.fastworkflow.owned_folders import OwnedFolder
 from greenroom.agents.fastworkflow.processes import process_environment
 from greenroom.agents.fastworkflow.session import LENGTH, packed
 from greenroom.errors import InputError, OutsideFault, redacted
+from greenroom.tracing import spans
 
 _SECONDS_TO_LOAD = 180.0
 _PAUSE = 0.05
@@ -71,7 +72,7 @@ class Workers:
                     stdout=log,
                     stderr=log,
                     cwd=self.folder,
-                    env=process_environment(self.folder),
+                    env=process_environment(self.folder) | spans.environment(),
                 )
             facts = await self._facts(self._loader)
             self.commands, self.floats = facts["commands"], facts["floats"]
