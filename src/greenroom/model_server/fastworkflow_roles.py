@@ -94,7 +94,7 @@ class FastWorkflowRoles:
 
     async def _state(self, form: Form, request: ChatRequest) -> AgentState:
         given = all_given(form)
-        task_index = self._tasks.find_in("\n".join(given.values()))
+        task_index = self._tasks.find_in("\n".join(given.values()), request.seed)
         if task_index is None:
             raise BadRequest(
                 f"This form is about none of {self._tasks.description}: the user's message or the "

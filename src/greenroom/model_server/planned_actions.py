@@ -6,6 +6,7 @@ They are recorded by letting the agent play the task once with a user who agrees
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any, Final
 
 import orjson
@@ -17,6 +18,7 @@ from greenroom.domains.domain import Domain
 from greenroom.domains.environment import Environment
 from greenroom.domains.tasks import Action
 from greenroom.model_server.requests import BadRequest
+from greenroom.trials import cell_seed
 from greenroom.users import ScriptedUser
 
 HABITS: Final = ("loose", "ask", "unknown", "missing", "garbled")
@@ -26,6 +28,8 @@ GO_AHEAD: Final = "Yes, please go ahead."
 """How the scripted user agrees."""
 
 _REMEMBERED = 10_000
+_TRIALS = 16
+"""Trials whose seeds are known, to tell tasks with the same instruction apart."""
 
 ActionKey = tuple[str, bytes]
 """A hashable action: its name, and its arguments as JSON with sorted keys."""
@@ -80,8 +84,9 @@ class PlannedActions:
         settings = strategy.check(options)
         agent = strategy.create(AgentContext(task_index, trial, self._seed, settings, script))
         steps = len(script.task.actions) + 2
-        user = ScriptedUser([GO_AHEAD] * steps)
-        environment = Environment(self._domain, user, split=self._split, max_steps=steps)
+        user = ScriptedUser([GO_AHEAD] * steps, does_as_asked=True)
+        most = 4 * steps if self._domain.edition.counts_messages else steps
+        environment = Environment(self._domain, user, split=self._split, max_steps=most)
         await environment.reset(task_index)
         await agent.play(Stage(environment))
         return ActionSequence(step.action for step in environment.steps)
@@ -129,22 +134,47 @@ def _no_model(model: str, why: str) -> BadRequest:
 
 
 class TaskFinder:
-    """Finds tasks by their instruction; of two with the same one, the first."""
+    """Finds tasks by their instruction.
 
-    def __init__(self, domain: Domain, split: str) -> None:
+    Of several with the same one, it is the one whose episode has the seed of the request: runs with
+    the server's seed send it. Without such a seed it is the first.
+    """
+
+    def __init__(self, domain: Domain, split: str, seed: int = 10) -> None:
+        split = domain.pack.split_named(split)
         self.tasks = domain.tasks(split)
         self.description = f"the {len(self.tasks)} tasks of {domain.name}, split {split}"
-        self._by_instruction: dict[str, int] = {}
+        self._seed = seed
+        self._by_instruction: dict[str, list[int]] = {}
         for index, task in enumerate(self.tasks):
-            self._by_instruction.setdefault(task.instruction.strip(), index)
+            self._by_instruction.setdefault(domain.brief(task).strip(), []).append(index)
         self._by_instruction.pop("", None)
         self._longest_first = sorted(self._by_instruction, key=len, reverse=True)
 
-    def match(self, text: str) -> int | None:
+    def match(self, text: str, seed: int | None = None) -> int | None:
         """The task whose instruction is this text."""
-        return self._by_instruction.get(text.strip())
+        return self.chosen(text.strip(), seed)
 
-    def find_in(self, text: str) -> int | None:
+    def find_in(self, text: str, seed: int | None = None) -> int | None:
         """The task whose instruction occurs in a text; the longest if there are several."""
-        found = (instruction for instruction in self._longest_first if instruction in text)
-        return self._by_instruction.get(next(found, ""))
+        return self.chosen(self.instruction_in(text), seed)
+
+    def instruction_in(self, text: str) -> str:
+        """The longest instruction that occurs in a text; empty if there is none."""
+        return next((one for one in self._longest_first if one in text), "")
+
+    def chosen(self, instruction: str, seed: int | None) -> int | None:
+        """The task with an instruction, by the seed of the request if there are several."""
+        found = self._by_instruction.get(instruction, [])
+        if len(found) > 1 and seed is not None:
+            return self._by_seed.get(seed, found[0])
+        return found[0] if found else None
+
+    @cached_property
+    def _by_seed(self) -> dict[int, int]:
+        alike = [one for found in self._by_instruction.values() if len(found) > 1 for one in found]
+        return {
+            cell_seed(self._seed, index, trial): index
+            for index in alike
+            for trial in range(_TRIALS)
+        }

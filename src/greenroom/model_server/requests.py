@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
@@ -40,7 +41,7 @@ class ChatRequest:
     max_tokens: int | None
     stop: tuple[str, ...]
     prompt_tokens: int
-    """Four characters of the messages' and tools' JSON are a token."""
+    """Four characters of what a model reads are a token, however a client writes it."""
 
     @property
     def system(self) -> str:
@@ -62,6 +63,7 @@ def read_request(body: bytes) -> ChatRequest:
         raise BadRequest("The request should be a JSON object.")
     given = cast("dict[str, Any]", value)
     messages, tools = _messages(given.get("messages")), _tools(given)
+    _json([messages, tools])  # refuses what is nested too deeply
     return ChatRequest(
         model=_model(given.get("model")),
         messages=messages,
@@ -72,8 +74,33 @@ def read_request(body: bytes) -> ChatRequest:
         seed=_count(given, "seed"),
         max_tokens=_count(given, "max_completion_tokens") or _count(given, "max_tokens"),
         stop=_stop(given.get("stop")),
-        prompt_tokens=(len(_json(messages)) + (len(_json(tools)) if tools else 0)) // 4,
+        prompt_tokens=len(_json([_read(messages), [_read_tool(tool) for tool in tools]])) // 4,
     )
+
+
+def _read(messages: list[ChatMessage]) -> list[Any]:
+    """What a model reads of messages: clients differ in ids, blanks and empty fields."""
+    return [
+        [
+            message["role"],
+            message.get("content") or "",
+            [_read_call(as_dict(call)) for call in as_list(message.get("tool_calls"))],
+        ]
+        for message in messages
+    ]
+
+
+def _read_call(call: dict[str, Any]) -> list[Any]:
+    function = as_dict(call.get("function"))
+    arguments = function.get("arguments")
+    with suppress(orjson.JSONDecodeError):  # else it reads what it wrote
+        arguments = orjson.loads(arguments) if isinstance(arguments, str) else arguments
+    return [function.get("name"), arguments]
+
+
+def _read_tool(tool: dict[str, Any]) -> list[Any]:
+    function = as_dict(tool.get("function"))
+    return [function.get("name"), function.get("description"), function.get("parameters")]
 
 
 def _json(value: Any) -> bytes:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import orjson
 
 from greenroom.domains.domain import Domain
-from greenroom.domains.tasks import RESPOND, STOP, Task
+from greenroom.domains.past import past_messages
+from greenroom.domains.tasks import RESPOND, STOP, Action, Task
 from greenroom.model_server.actions import (
     Reply,
     actions_done,
@@ -21,6 +22,8 @@ from greenroom.model_server.fastworkflow_roles import FastWorkflowRoles, FormRol
 from greenroom.model_server.planned_actions import GO_AHEAD, PlannedActions, TaskFinder
 from greenroom.model_server.requests import BadRequest, ChatRequest
 from greenroom.model_server.schemas import action_places, minimal_instance
+from greenroom.users.requests import DONE, requested_calls
+from greenroom.util.json_values import as_list
 
 ScriptRole = Literal["agent", "user", "judge"] | FormRole
 
@@ -35,6 +38,8 @@ _JUDGE_PROMPT = (
     re.compile(r"\bfaults?\b", re.IGNORECASE),
     re.compile(r"\b(?:at fault|assign|classify|responsible)\b", re.IGNORECASE),
 )
+_STATEMENTS = re.compile(r"<statements>\n(.*)\n</statements>", re.DOTALL)
+_NUMBER = re.compile(r"^(\d+)\. ", re.MULTILINE)
 _REVIEWS = (
     (re.compile(r"Classification:\s*\Z"), "true"),
     (re.compile(r"^Verdict: ", re.MULTILINE), "Reason: It fits.\nVerdict: accept"),
@@ -63,10 +68,10 @@ class RoleRouter:
     """Decides which role a request addresses, and how that role replies."""
 
     def __init__(self, domain: Domain, split: str, seed: int) -> None:
-        self._tasks = TaskFinder(domain, split)
+        self._tasks = TaskFinder(domain, split, seed)
         self._planned = PlannedActions(domain, split, seed)
         self._fastworkflow = FastWorkflowRoles(domain, self._tasks, self._planned)
-        self._by_prompt: dict[str, int | None] = {}
+        self._by_prompt: dict[str, str] = {}
 
     async def route(self, request: ChatRequest) -> RoleReply:
         """The reply to a request; raise BadRequest if no role fits."""
@@ -79,7 +84,7 @@ class RoleRouter:
         task_index = None if model == "user" else self._agents_task(request)
         if task_index is not None:
             return await self._agent(request, task_index)
-        reply = None if request.tools else self._reply_by_prompt(request)
+        reply = self._reply_by_prompt(request)
         if reply is None:
             raise BadRequest(
                 f"This conversation is about none of {self._tasks.description}: an agent's first "
@@ -92,17 +97,21 @@ class RoleRouter:
     def _reply_by_prompt(self, request: ChatRequest) -> RoleReply | None:
         system = request.system
         is_user = _USER_PROMPT.search(system) is not None
-        if not is_user:
+        if not is_user and not request.tools:
             prompt = "\n".join([system, *request.said_by("user")])
             for question, consent in _REVIEWS:
                 if question.search(prompt):
                     return _text_reply("judge", consent)
             if all(word.search(prompt) for word in _JUDGE_PROMPT):
                 return _text_reply("judge", _verdict(request))
-        task_index = self._users_task(system)
+        task_index = self._users_task(request)
         if task_index is None and not is_user:
             return None
         task = None if task_index is None else self._tasks.tasks[task_index]
+        request = _without_past(request, task)
+        call = _next_call(request)
+        if call is not None:
+            return RoleReply("user", lambda _: write_action(call, request, "tools"))
         return _text_reply("user", _user_message(task, request))
 
     async def _agent(self, request: ChatRequest, task_index: int) -> RoleReply:
@@ -117,15 +126,16 @@ class RoleRouter:
         )
 
     def _agents_task(self, request: ChatRequest) -> int | None:
-        found = map(self._tasks.match, request.said_by("user"))
+        found = (self._tasks.match(said, request.seed) for said in request.said_by("user"))
         return next((task_index for task_index in found if task_index is not None), None)
 
-    def _users_task(self, prompt: str) -> int | None:
+    def _users_task(self, request: ChatRequest) -> int | None:
+        prompt = request.system
         if prompt not in self._by_prompt:
             if len(self._by_prompt) >= _REMEMBERED:
                 self._by_prompt.clear()
-            self._by_prompt[prompt] = self._tasks.find_in(prompt)
-        return self._by_prompt[prompt]
+            self._by_prompt[prompt] = self._tasks.instruction_in(prompt)
+        return self._tasks.chosen(self._by_prompt[prompt], request.seed)
 
 
 def _text_reply(role: ScriptRole, text: str) -> RoleReply:
@@ -133,6 +143,11 @@ def _text_reply(role: ScriptRole, text: str) -> RoleReply:
 
 
 def _verdict(request: ChatRequest) -> str:
+    numbered = _STATEMENTS.search("\n".join(request.said_by("user")))
+    if numbered is not None:
+        numbers = [int(number) for number in _NUMBER.findall(numbered[1])]
+        results = [{"number": number, "reason": "-", "met": True} for number in numbers]
+        return orjson.dumps({"results": results}).decode()
     return orjson.dumps(minimal_instance(request.schema) if request.schema else VERDICT).decode()
 
 
@@ -145,10 +160,36 @@ def _user_message(task: Task | None, request: ChatRequest) -> str:
     return f"Thought: {thought}\nUser Response: {text}"
 
 
+def _without_past(request: ChatRequest, task: Task | None) -> ChatRequest:
+    """A user's request from where the task begins: what was said before is no part of it."""
+    past = [] if task is None else past_messages(task, "user")
+    if past and past[-1]["role"] == "user":  # the user answers it
+        past.pop()
+    skipped = 1 + len(past)
+    if not past or [one["role"] for one in request.messages[1:skipped]] != [
+        one["role"] for one in past
+    ]:
+        return request
+    return replace(request, messages=[request.messages[0], *request.messages[skipped:]])
+
+
+def _next_call(request: ChatRequest) -> Action | None:
+    """What the user does next, if the agent has asked for something that is not done yet."""
+    asked = requested_calls("".join(request.said_by("user")[-1:])) if request.tools else []
+    done = 0
+    for message in reversed(request.messages):
+        if message["role"] == "user":
+            break
+        done += len(as_list(message.get("tool_calls")))
+    return asked[done] if done < len(asked) else None
+
+
 def _user_text(task: Task | None, request: ChatRequest) -> str:
     if not request.said_by("assistant"):
         return task.instruction if task else GREETING
     last = request.said_by("user")[-1:]
+    if request.tools and last and requested_calls(last[0]):
+        return DONE
     outputs = task.outputs if task else ()
     return STOP if last and _is_over(last[0], outputs) else GO_AHEAD
 

@@ -23,9 +23,10 @@ from greenroom.model_server.requests import BadRequest, ChatRequest, read_reques
 from greenroom.model_server.responses import ChatResponse, error_body
 from greenroom.model_server.roles import MODELS, RoleReply, RoleRouter
 from greenroom.util.hosts import LOOPBACK
+from greenroom.workflows.serve.deadlines import cancel_on_disconnect
 from greenroom.workflows.serve.exchange import Exchange, Headers, Refusal, reason_of
 from greenroom.workflows.serve.limits import AdmissionMiddleware
-from greenroom.workflows.serve.runner import RouteApp, cancel_on_disconnect
+from greenroom.workflows.serve.runner import RouteApp
 
 FAULT_HEADER = "x-greenroom-fault"
 """The header that names an injected fault."""
