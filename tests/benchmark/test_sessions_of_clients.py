@@ -115,6 +115,19 @@ def test_openais_client_without_an_id(address: str, stream: bool) -> None:
     check(asyncio.run(main()))
 
 
+def test_responses_are_continued_in_their_world(address: str) -> None:
+    answers: list[str] = []
+    previous: str | None = None
+    with OpenAI(base_url=f"{address}/v1", api_key="any") as client:
+        for text in TEXTS:
+            answer = client.responses.create(
+                model="counter", input=text, previous_response_id=previous
+            )
+            answers.append(answer.output_text)
+            previous = answer.id
+    check(answers)
+
+
 def test_400_sessions_at_once(address: str) -> None:
     async def main() -> list[list[str]]:
         async with AsyncOpenAI(base_url=f"{address}/v1", api_key="any", max_retries=10) as client:

@@ -15,7 +15,7 @@ from greenroom.analysis.errors import diagnose
 from greenroom.benchmark import check_config, play_run, start_run
 from greenroom.benchmark import context as contexts
 from greenroom.domains.domain import Domain
-from greenroom.domains.tasks import Action, Task, respond
+from greenroom.domains.tasks import Action, InitialState, SetUpCall, Task, respond
 from greenroom.reports import RunReport, build_report
 from greenroom.reports.leaderboard import published_rows
 from greenroom.store import Store, open_store
@@ -97,6 +97,26 @@ def test_crashes_stand_in_the_first_lines() -> None:
         "6 episodes of 6 crashed in the agent's own code by KeyError: 'order_id'. Crashes count as "
         "failures."
     )
+
+
+def test_a_set_up_that_fails_is_one_episode_without_a_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    broken = InitialState(calls=(SetUpCall("lose_lamp"),))
+    light = (Action("light", {"lamp": "hall"}),)
+    domain = small_domain(Task("x", light, id="odd", initial=broken), Task("y", light))
+
+    def opened(*_: Any) -> Domain:
+        return domain
+
+    monkeypatch.setattr(contexts, "open_domain", opened)
+    config = {"num_trials": 1, "max_retries": 0, "end_index": 2}
+    report = report_of(lambda context: Sayer("Hello."), **config)
+    odd, fine = report.episodes
+    assert odd.outcome == "infrastructure_error"
+    assert odd.error is not None
+    assert odd.error.startswith("The set-up of odd fails: lamps has no function 'lose_lamp'")
+    assert fine.outcome == "failure"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self, cast
 
 from pydantic import Field, model_validator
 
-from greenroom.config import Seconds, UserConfig, WorkConfig
+from greenroom.config import DEFAULT_SPLIT, JudgeConfig, Seconds, UserConfig, WorkConfig
 from greenroom.errors import InputError
 from greenroom.options import Count, Flag, Pairs, PathOrName, Reference, TaskIds, checked
 
@@ -15,7 +15,7 @@ NamedValue = Flag(metavar="NAME=VALUE")
 MOST_TRIALS = 10_000
 
 
-class RunConfig(UserConfig, WorkConfig):
+class RunConfig(JudgeConfig, UserConfig, WorkConfig):
     """The configuration of a run. All of it is kept with the run."""
 
     agent_strategy: Annotated[Reference, Flag(derived=True)] = Field(
@@ -38,9 +38,14 @@ class RunConfig(UserConfig, WorkConfig):
         default=None,
         description="A pack directory, or the name of a pulled pack; by default the built-in data.",
     )
-    task_split: str = Field(default="test", description="The split of the tasks.")
+    task_split: str = Field(
+        default=DEFAULT_SPLIT,
+        description="The split of the tasks; by default base where a pack has it, else test.",
+    )
     task_ids: Annotated[TaskIds | None, Flag(metavar="N,N,... | N N ...", typed=str)] = Field(
-        default=None, description="Only these tasks: 1,2,3 or 1 2 3."
+        default=None,
+        description="Only these tasks: 1,2,3 or 1 2 3. A number is a place in the split, anything "
+        "else a task's own id; id:7 is the task with the id 7.",
     )
     start_index: int = Field(default=0, description="The first task of a range.")
     end_index: int = Field(
@@ -50,8 +55,10 @@ class RunConfig(UserConfig, WorkConfig):
         default=False, description="1 to shuffle the tasks by the seed."
     )
     num_trials: Count = Field(default=1, le=MOST_TRIALS, description="Trials of each task.")
-    max_num_steps: Annotated[Count, Flag(also=("--max-steps",))] = Field(
-        default=30, description="Steps that an episode may take."
+    max_num_steps: Annotated[Count | None, Flag(also=("--max-steps",))] = Field(
+        default=None,
+        description="Steps that an episode may take; by default 30, and 200 messages in tau2's "
+        "domains.",
     )
     max_episode_seconds: Seconds | None = Field(
         default=None, description="Time that an episode may take."
@@ -71,6 +78,12 @@ class RunConfig(UserConfig, WorkConfig):
     )
     reasoning_effort: str | None = Field(
         default=None, description="low, medium or high, where it applies."
+    )
+
+    judge_model: str | None = Field(
+        default=None,
+        description="The model that judges sentences of tasks that have some; without one, they "
+        "stay unjudged and the reward leaves them out.",
     )
 
     @model_validator(mode="before")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import orjson
@@ -22,6 +22,8 @@ from greenroom.users import ScriptedUser
 if TYPE_CHECKING:
     from greenroom.domains.domain import Domain
     from greenroom.domains.reward import Reward
+
+Line = TypeVar("Line", bound=BaseModel)
 
 
 class TraceStep(BaseModel):
@@ -54,13 +56,14 @@ class Trace(BaseModel):
 class Mismatch:
     """Where a trace and our environment part."""
 
-    line: int
+    trace: int | str
+    """The trace's number, or its id."""
     what: str
     expected: Any
     actual: Any
 
     def __str__(self) -> str:
-        return f"trace {self.line}: {self.what}: expected {self.expected!r}, got {self.actual!r}"
+        return f"trace {self.trace}: {self.what}: expected {self.expected!r}, got {self.actual!r}"
 
 
 @dataclass(frozen=True)
@@ -78,21 +81,26 @@ class ConformanceReport:
 
 def read_traces(path: Path) -> list[Trace]:
     """The traces of a JSON Lines file."""
-    traces: list[Trace] = []
+    return read_lines(path, Trace)
+
+
+def read_lines(path: Path, model: type[Line], *, first: int = 1) -> list[Line]:
+    """The lines of a file of traces, from a number on."""
+    found: list[Line] = []
     for number, line in enumerate(read_text(path).splitlines(), start=1):
-        if not line.strip():
+        if number < first or not line.strip():
             continue
         try:
-            traces.append(Trace.model_validate(orjson.loads(line)))
+            found.append(model.model_validate(orjson.loads(line)))
         except orjson.JSONDecodeError as error:
             raise DataError(f"{path}, line {number} is not valid JSON: {error.msg}.") from error
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"])
+            problem = error.errors()[0]
+            place = ".".join(str(part) for part in problem["loc"])
             raise DataError(
-                f"{path}, line {number} is no trace: {place}: {first['msg']}."
+                f"{path}, line {number} is no trace: {place}: {problem['msg']}."
             ) from error
-    return traces
+    return found
 
 
 def check_conformance(

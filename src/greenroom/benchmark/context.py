@@ -11,19 +11,23 @@ from typing import Any
 from pydantic import BaseModel
 
 from greenroom.agents import AgentContext, AgentStrategy, Script, find_strategy
+from greenroom.agents.history import History, with_history
 from greenroom.benchmark.config import RunConfig
-from greenroom.config import UserConfig
-from greenroom.domains.domain import Domain
+from greenroom.config import JudgeConfig, UserConfig
+from greenroom.domains.domain import Domain, open_domain
 from greenroom.domains.environment import SimulatedUser
-from greenroom.domains.plugins import find_pack, find_plugin
-from greenroom.domains.tasks import select_tasks
+from greenroom.domains.past import past_messages
+from greenroom.domains.plugins import find_plugin
+from greenroom.domains.tasks import select_tasks, task_places
 from greenroom.errors import InputError
-from greenroom.models import Ledger, ModelSettings
+from greenroom.models import Ledger, Model, ModelSettings
 from greenroom.models.pool import ModelPool
 from greenroom.options import role_models, stored_settings
 from greenroom.store import Usage
 from greenroom.trials import cell_seed, open_models
 from greenroom.users import UserContext, UserStrategy, find_user_strategy, scripted
+from greenroom.users.strategies import Exchanges
+from greenroom.users.taking_over import take_over
 
 MOST_EPISODES = 1_000_000
 """A run's cells are planned in memory."""
@@ -45,11 +49,23 @@ class RunContext:
     pool: ModelPool | None = None
     shared: Any = None
     """What the strategy's `prepare` made."""
+    history: History | None = None
+    """What was played before, for episodes that go on in the middle of another one."""
 
     @cached_property
     def settings(self) -> BaseModel:
         """The agent's settings."""
         return self.strategy.check(self.config.agent_options)
+
+    @cached_property
+    def split(self) -> str:
+        """The name of the split that is played."""
+        return self.domain.pack.split_named(self.config.task_split)
+
+    @property
+    def max_steps(self) -> int:
+        """How many steps an episode may take."""
+        return self.config.max_num_steps or self.domain.edition.max_steps
 
     @property
     def interactive(self) -> bool:
@@ -68,8 +84,7 @@ class RunContext:
             if self.strategy.prepare is None:
                 yield context
                 return
-            steps = self.config.max_num_steps
-            async with self.strategy.prepare(self.domain, self.settings, steps) as shared:
+            async with self.strategy.prepare(self.domain, self.settings, self.max_steps) as shared:
                 yield replace(context, shared=shared)
 
     def _check_keys(self, pool: ModelPool) -> None:
@@ -77,12 +92,14 @@ class RunContext:
         config, models = self.config, list[ModelSettings]()
         if config.cache:
             return  # kept answers need no key
-        if self.strategy.needs_model and config.model:
+        if config.model and (self.strategy.needs_model or self.strategy.offers_model):
             agent = _agent_model(config)
             own = role_models(self.settings).values()
             models += [agent, *(replace(agent, model=name) for name in own)]
         if self.user_strategy.needs_model and self.strategy.create_user is None:
             models.append(user_model(config))
+        if config.judge_model:
+            models.append(judge_model(config))
         for settings in models:
             pool.client(settings).endpoint.usable_key()
 
@@ -111,6 +128,7 @@ class RunContext:
             context = replace(
                 context,
                 model=pool.model(model, "agent", ledger, scope=scope, seed=seed),
+                model_name=model.model,
                 role_models={
                     role: pool.model(
                         replace(model, model=own),
@@ -125,7 +143,7 @@ class RunContext:
         if strategy.create_model is not None:
             own_model = ledger.model("agent", strategy.create_model(context))
             context = replace(context, model=own_model)
-        return context
+        return context if self.history is None else with_history(strategy, context, self.history)
 
     def create_user(self, agent: AgentContext, ledger: Ledger) -> SimulatedUser:
         """The user of one episode: the agent's own if it brings one, else the run's."""
@@ -137,7 +155,41 @@ class RunContext:
             scope = f"{config.seed}/{agent.task_index}/{agent.trial}"
             model = self.pool.model(user_model(config), "user", ledger, scope=scope, seed=seed)
         own_settings = self.user_strategy.check(config.user_options)
-        return self.user_strategy.create(UserContext(model, seed, own_settings))
+        edition = self.domain.edition
+        return self.user_strategy.create(
+            UserContext(
+                model,
+                seed,
+                own_settings,
+                stop_words=edition.stop_words,
+                greeting=edition.greeting,
+                past=past_messages(self.domain.task(agent.task_index, self.split), "user"),
+            )
+        )
+
+    def create_judge(self, task_index: int, trial: int, ledger: Ledger) -> Model | None:
+        """The model that judges sentences of a task, if the run names one."""
+        config = self.config
+        if config.judge_model is None or self.pool is None:
+            return None
+        place = (config.seed, task_index, trial)
+        scope = f"judge {'/'.join(map(str, place))}"
+        settings = judge_model(config)
+        return self.pool.model(settings, "judge", ledger, scope=scope, seed=cell_seed(*place))
+
+    async def bring_user(
+        self, user: SimulatedUser, instruction: str, opening: str, exchanges: Exchanges
+    ) -> None:
+        """Bring the user of an episode to where all of this has been said."""
+        own = self.strategy.create_user is not None
+        await take_over(
+            user,
+            instruction,
+            opening,
+            exchanges,
+            name=self.strategy.name if own else self.user_strategy.name,
+            asks_model=not own and self.user_strategy.needs_model,
+        )
 
 
 def prepare_run(config: RunConfig) -> RunContext:
@@ -145,11 +197,12 @@ def prepare_run(config: RunConfig) -> RunContext:
     strategy = find_strategy(config.agent_strategy)
     plugin = find_plugin(config.env)
     env_settings = plugin.check(config.env_options)
-    domain = Domain(plugin.tools, find_pack(plugin, config.data, env_settings))
+    domain = open_domain(plugin, config.data, env_settings)
     user_strategy = check_models(config, strategy)
+    tasks = domain.tasks(config.task_split)
     indices = select_tasks(
-        len(domain.tasks(config.task_split)),
-        task_ids=config.task_ids,
+        len(tasks),
+        task_ids=task_places(tasks, config.task_ids or ()),
         start_index=config.start_index,
         end_index=config.end_index,
         shuffle_seed=config.seed if config.shuffle else None,
@@ -163,7 +216,12 @@ def prepare_run(config: RunConfig) -> RunContext:
         "agent_options": stored_settings(strategy.check(config.agent_options)),
         "env_options": stored_settings(env_settings),
         "user_options": stored_settings(user_strategy.check(config.user_options)),
+        "task_split": domain.pack.split_named(config.task_split),
+        "max_num_steps": config.max_num_steps or domain.edition.max_steps,
     }
+    if config.task_ids:
+        # Ids are of this data; the places are what is played.
+        changes["task_ids"] = task_places(tasks, config.task_ids)
     if user_strategy.interactive:
         changes["max_concurrency"] = 1
     config = config.model_copy(update=changes)
@@ -190,6 +248,15 @@ def _agent_model(config: RunConfig) -> ModelSettings:
         temperature=config.temperature,
         max_tokens=config.max_tokens,
         reasoning_effort=config.reasoning_effort,
+    )
+
+
+def judge_model(config: JudgeConfig) -> ModelSettings:
+    """The model that judges sentences of tasks."""
+    return ModelSettings(
+        model=config.judge_model or "",
+        provider=config.judge_model_provider,
+        api_base=config.judge_api_base,
     )
 
 

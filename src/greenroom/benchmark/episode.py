@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 import anyio
 
-from greenroom.agents import Agent, Stage
+from greenroom.agents import Agent
 from greenroom.benchmark.context import RunContext
-from greenroom.domains.environment import Environment, SimulatedUser, Step
+from greenroom.benchmark.episode_trace import EpisodeTrace
+from greenroom.benchmark.restoring import begin, stage_of
+from greenroom.benchmark.sentences import judged
+from greenroom.domains.environment import Environment, SimulatedUser, Step, UserCall, UserTools
 from greenroom.domains.reward import Reward
-from greenroom.errors import EpisodeOver, InputError, OutsideFault, redacted
+from greenroom.errors import EpisodeOver, InputError, OutsideFault, SetUpFailed, redacted
 from greenroom.models import BudgetExhausted, Ledger
 from greenroom.store import NO_RESULT, Outcome, Usage, outcome_of
+from greenroom.tracing import spans
 from greenroom.trials import outside_fault
 from greenroom.users import ScriptedUser
+from greenroom.users.strategies import Exchanges
+from greenroom.workflows.usage import ReportedUsage, current_usage
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,8 @@ class Episode:
     trial: int
     outcome: Outcome
     opening: str
+    opening_calls: tuple[UserCall, ...]
+    """What the user did before their first message."""
     steps: tuple[Step, ...]
     started_at: datetime
     seconds: float
@@ -48,6 +58,8 @@ class Episode:
         default_factory=dict[str, dict[str, float | None]]
     )
     """What the agent counted beyond the usual."""
+    printed: str = field(default="", repr=False)
+    """What the agent's program printed beside what it said."""
 
     @property
     def reward(self) -> float | None:
@@ -62,49 +74,70 @@ async def play_episode(
 ) -> Episode:
     """Play one trial of a task.
 
-    Whatever breaks on the way becomes the episode's outcome. Only an InputError and an exhausted
-    budget are raised.
+    Whatever breaks on the way becomes the episode's outcome, and so does a set-up that fails. Only
+    another InputError and an exhausted budget are raised.
     """
     ledger = ledger or Ledger()
+    if spans.active is None:
+        return await _played(context, task_index, trial, ledger, None)
+    with EpisodeTrace(spans.active, context, task_index, trial) as trace:
+        episode = await _played(context, task_index, trial, ledger, trace)
+        trace.tell(episode)
+        return episode
+
+
+async def _played(
+    context: RunContext, task_index: int, trial: int, ledger: Ledger, trace: EpisodeTrace | None
+) -> Episode:
     config, strategy = context.config, context.strategy
     agent_context = context.agent_context(task_index, trial, ledger)
-    user = _EpisodeUser(ScriptedUser())
+    user = _EpisodeUser(ScriptedUser(), context, trace)
     environment = Environment(
-        context.domain, user, split=config.task_split, max_steps=config.max_num_steps
+        context.domain, user, split=context.split, max_steps=context.max_steps
     )
     agent: Agent | None = None
     started_at, start = datetime.now(UTC), time.monotonic()
     problem: Exception | None = None
     seconds = config.max_episode_seconds
-    with anyio.move_on_after(math.inf if seconds is None else seconds) as limit:
+    with (
+        _counted_reports(ledger),
+        anyio.move_on_after(math.inf if seconds is None else seconds) as limit,
+    ):
         try:
             with outside_fault("The simulated user"):
                 user.user = context.create_user(agent_context, ledger)
             agent = strategy.create(agent_context)
             with outside_fault("The environment"):
-                await environment.reset(task_index)
-            await agent.play(Stage(environment))
+                await begin(environment, task_index, context.history)
+            await agent.play(stage_of(environment, agent_context))
+            if agent_context.playback is not None:
+                agent_context.playback.check_over()
         except EpisodeOver:
             pass  # the agent went on after the end: the episode counts as it ended
+        except SetUpFailed as failure:
+            problem = failure  # of this task: the others are played
         except (InputError, BudgetExhausted):
             raise
         except Exception as exception:
             problem = exception
-    reward = environment.reward
+    seconds_played = time.monotonic() - start
+    reward = await judged_reward(context, environment, trial, ledger)
     outcome = outcome_of(
         None if reward is None else reward.value,
         problem,
         timed_out=limit.cancelled_caught,
         over=environment.over,
+        too_many_errors=environment.too_many_errors,
     )
     return Episode(
         task_index=task_index,
         trial=trial,
         outcome=outcome,
         opening=environment.opening,
+        opening_calls=environment.opening_calls,
         steps=tuple(environment.steps),
         started_at=started_at,
-        seconds=time.monotonic() - start,
+        seconds=seconds_played,
         seed=agent_context.seed,
         details=reward,
         error=_error_text(problem) if outcome in (NO_RESULT, "crashed") else None,
@@ -114,28 +147,85 @@ async def play_episode(
         turn_seconds=user.turn_seconds,
         facts=getattr(agent, "facts", {}),
         tallies=getattr(agent, "tallies", {}),
+        printed=getattr(agent, "printed", ""),
     )
+
+
+@contextmanager
+def _counted_reports(ledger: Ledger) -> Generator[None]:
+    """Count what the agent reports by `report_usage` while the block runs."""
+    token = current_usage.set(_AgentReports(ledger))
+    try:
+        yield
+    finally:
+        current_usage.reset(token)
+
+
+@dataclass(frozen=True)
+class _AgentReports:
+    ledger: Ledger
+
+    def add(self, step: ReportedUsage) -> None:
+        usable = ReportedUsage()
+        usable.add(step)
+        if usable != ReportedUsage():
+            self.ledger.report("agent", **usable.to_json())
+
+
+async def judged_reward(
+    context: RunContext, environment: Environment, trial: int, ledger: Ledger
+) -> Reward | None:
+    """The reward, with a judge's verdicts where the task has sentences and the run has a judge."""
+    reward, task = environment.reward, environment.task
+    if reward is None or task is None or not reward.unjudged:
+        return reward
+    model = context.create_judge(environment.task_index, trial, ledger)
+    if model is None:
+        return reward
+    return await judged(model, reward, context.domain, task, environment.trajectory)
 
 
 class _EpisodeUser:
     """Times the agent's turns, and keeps faults of the user from counting against the agent."""
 
-    def __init__(self, user: SimulatedUser) -> None:
+    def __init__(
+        self, user: SimulatedUser, context: RunContext, trace: EpisodeTrace | None
+    ) -> None:
         self.user = user
+        self._context = context
+        self._trace = trace
         self.turn_seconds: list[float] = []
         self._turn_began = 0.0
 
+    def equip(self, tools: UserTools) -> None:
+        equip = getattr(self.user, "equip", None)
+        if equip is not None:
+            equip(tools)
+
     async def open(self, instruction: str) -> str:
-        with outside_fault("The simulated user"):
+        with outside_fault("The simulated user"), self._turn():
             said = _said(await self.user.open(instruction))
-        self._turn_began = time.perf_counter()
-        return said
+        return self._heard(said)
 
     async def reply(self, content: str) -> str:
         self.turn_seconds.append(round(time.perf_counter() - self._turn_began, 4))
-        with outside_fault("The simulated user"):
+        with outside_fault("The simulated user"), self._turn():
             said = _said(await self.user.reply(content))
+        return self._heard(said)
+
+    async def take_over(self, instruction: str, opening: str, exchanges: Exchanges) -> None:
+        with outside_fault("The simulated user"):
+            await self._context.bring_user(self.user, instruction, opening, exchanges)
+        self._heard(opening)
+
+    def _turn(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._trace is None else self._trace.users_turn()
+
+    def _heard(self, said: str) -> str:
+        """It is the agent's turn."""
         self._turn_began = time.perf_counter()
+        if self._trace is not None:
+            self._trace.begin_turn(said)
         return said
 
 
@@ -146,5 +236,5 @@ def _said(answer: Any) -> str:
 
 
 def _error_text(problem: Exception | None) -> str:
-    kind = "" if isinstance(problem, OutsideFault) else f"{type(problem).__name__}: "
+    kind = "" if isinstance(problem, OutsideFault | SetUpFailed) else f"{type(problem).__name__}: "
     return redacted(f"{kind}{problem}")

@@ -8,17 +8,20 @@ from typing import Any, cast
 from greenroom.benchmark.episode import Episode
 from greenroom.domains.diff import ABSENT, FieldDifference
 from greenroom.domains.domain import Domain
-from greenroom.domains.environment import Step
+from greenroom.domains.environment import Step, UserCall
 from greenroom.domains.reward import Reward
 from greenroom.domains.tasks import RESPOND, Action, Task
-from greenroom.domains.tools import Toolset
 from greenroom.store import (
+    ActionCheckRecord,
     ActionRecord,
+    AssertionRecord,
     DifferenceRecord,
     EpisodeRecord,
+    JudgedRecord,
     RewardRecord,
     StepRecord,
     TaskRecord,
+    UserCallRecord,
 )
 from greenroom.users import flags_of_steps
 from greenroom.util.raw_json import DEEPEST, plain, raw_text
@@ -33,10 +36,11 @@ def episode_record(
         trial=episode.trial,
         outcome=episode.outcome,
         reward=episode.reward,
-        task=_task_record(domain.tools, domain.task(episode.task_index, split)),
+        task=_task_record(domain, domain.task(episode.task_index, split)),
         opening=episode.opening,
-        steps=list(_step_records(domain.tools, episode.steps)),
-        details=None if episode.details is None else _reward_record(episode.details),
+        opening_calls=[_user_call_record(domain, call) for call in episode.opening_calls],
+        steps=list(_step_records(domain, episode.steps)),
+        details=None if episode.details is None else reward_record(domain, episode.details),
         error=episode.error,
         attempts=attempts,
         seed=episode.seed,
@@ -51,25 +55,41 @@ def episode_record(
             name: {what: _number(count) for what, count in _entries(counts).items()}
             for name, counts in _entries(episode.tallies).items()
         },
-        flags=flags_of_steps(episode.opening, episode.steps),
+        printed=_text(episode.printed),
+        flags=flags_of_steps(episode.opening, episode.steps, domain.edition.stops),
     )
 
 
-def _task_record(tools: Toolset, task: Task) -> TaskRecord:
+def _task_record(domain: Domain, task: Task) -> TaskRecord:
     return TaskRecord(
         instruction=task.instruction,
         user_id=task.user_id,
-        actions=[_action_record(tools, action) for action in task.actions],
+        actions=[_action_record(domain, action) for action in task.actions],
         outputs=list(task.outputs),
         id=task.id,
         tags=list(task.tags),
     )
 
 
-def _action_record(tools: Toolset, action: Action) -> ActionRecord:
-    tool = tools.get(action.name)
-    writes = tool is not None and tool.writes
-    return ActionRecord(name=_text(action.name), kwargs=_entries(action.kwargs), writes=writes)
+def _action_record(domain: Domain, action: Action) -> ActionRecord:
+    tool = domain.edition.tool(action.party, action.name)
+    return ActionRecord(
+        name=_text(action.name),
+        kwargs=_entries(action.kwargs),
+        writes=tool is not None and tool.writes,
+        party=action.party,
+        aside=_text(action.aside),
+        joined=bool(action.joined),
+    )
+
+
+def _user_call_record(domain: Domain, call: UserCall) -> UserCallRecord:
+    return UserCallRecord(
+        action=_action_record(domain, call.action),
+        observation=call.observation,
+        invalid=call.invalid,
+        failed=call.failed,
+    )
 
 
 # Agents are anybody's code: what they leave behind may be anything, and a record holds JSON.
@@ -96,23 +116,47 @@ def _messages(value: Any) -> list[dict[str, Any]] | None:
     return [_entries(message) for message in cast("list[Any]", value)]
 
 
-def _step_records(tools: Toolset, steps: Iterable[Step]) -> Iterator[StepRecord]:
+def _step_records(domain: Domain, steps: Iterable[Step]) -> Iterator[StepRecord]:
     turn = 1
     for step in steps:
         yield StepRecord(
-            action=_action_record(tools, step.action),
+            action=_action_record(domain, step.action),
             observation=step.observation,
             source=_text(step.source),
             turn=turn,
             invalid=step.invalid,
+            failed=step.failed,
+            user_calls=[_user_call_record(domain, call) for call in step.user_calls],
         )
         if step.action.name == RESPOND:
             turn += 1
 
 
-def _reward_record(reward: Reward) -> RewardRecord:
+def reward_record(domain: Domain, reward: Reward) -> RewardRecord:
+    """The record of a reward, with every part of it."""
     return RewardRecord(
         database=reward.database,
+        basis=list(reward.basis),
+        assertions=[
+            AssertionRecord(
+                name=one.assertion.name,
+                kwargs=_entries(one.assertion.kwargs),
+                party=one.assertion.party,
+                expected=one.assertion.expected,
+                met=one.met,
+                message=one.assertion.message,
+                error=one.error,
+            )
+            for one in reward.assertions
+        ],
+        actions=[
+            ActionCheckRecord(action=_action_record(domain, one.action), found=one.found)
+            for one in reward.actions
+        ],
+        judged=[
+            JudgedRecord(sentence=one.sentence, met=one.met, reason=one.reason)
+            for one in reward.judged
+        ],
         outputs=reward.outputs,
         strict_outputs=reward.strict_outputs,
         differences=[_difference_record(difference) for difference in reward.differences],

@@ -10,21 +10,13 @@ import anyio
 
 from greenroom.agents import Stage
 from greenroom.agents.replay import RecordedEpisode, Replay, recorded_user
-from greenroom.domains.environment import Environment
+from greenroom.benchmark.restoring import ObservationDifference
+from greenroom.domains.environment import Environment, UserCall
 from greenroom.domains.tasks import RESPOND
+from greenroom.trajectories import SpokenStep
 
 if TYPE_CHECKING:
     from greenroom.domains.domain import Domain
-
-
-@dataclass(frozen=True)
-class ObservationDifference:
-    """A tool that answers otherwise than it did when the episode was recorded."""
-
-    step: int
-    tool: str
-    recorded: str
-    replayed: str
 
 
 @dataclass(frozen=True)
@@ -37,8 +29,8 @@ class ReplayedEpisode:
 
     @property
     def agrees(self) -> bool:
-        """The reward is the one that was recorded."""
-        return self.reward == self.recording.reward
+        """The reward is the one that was recorded, if one was."""
+        return self.recording.reward in (None, self.reward)
 
 
 def replay_recordings(
@@ -54,16 +46,37 @@ async def _replay(domain: Domain, recording: RecordedEpisode, split: str) -> Rep
         domain,
         recorded_user(recording),
         split=split,
-        max_steps=max(1, len(recording.steps)),
+        max_steps=_enough_steps(domain, recording),
     )
     await environment.reset(recording.task_index)
     await Replay(recording).play(Stage(environment))
-    differences = tuple(
-        ObservationDifference(number, then.name, then.observation, now.observation)
-        for number, (then, now) in enumerate(zip(recording.steps, environment.steps, strict=False))
-        if then.name != RESPOND
-        and then.observation is not None
-        and then.observation != now.observation
-    )
+    differences = tuple(_differences(recording, environment))
     reward = environment.reward.value if environment.reward is not None else 0.0
     return ReplayedEpisode(recording, reward, differences)
+
+
+def _enough_steps(domain: Domain, recording: RecordedEpisode) -> int:
+    if not domain.edition.counts_messages:
+        return max(1, len(recording.steps))
+    calls = len(recording.opening_calls) + sum(len(step.user_calls) for step in recording.steps)
+    return max(domain.edition.max_steps, 2 * (1 + len(recording.steps) + calls))
+
+
+def _differences(
+    recording: RecordedEpisode, environment: Environment
+) -> Iterator[ObservationDifference]:
+    """Where tools of either party answer otherwise than they did."""
+    yield from _of_user(0, recording.opening_calls, environment.opening_calls)
+    for number, (then, now) in enumerate(zip(recording.steps, environment.steps, strict=False)):
+        differs = then.observation is not None and then.observation != now.observation
+        if then.name != RESPOND and differs:
+            yield ObservationDifference(number, then.name, then.observation or "", now.observation)
+        yield from _of_user(number, then.user_calls, now.user_calls)
+
+
+def _of_user(
+    number: int, then: Sequence[SpokenStep], now: Sequence[UserCall]
+) -> Iterator[ObservationDifference]:
+    for past, call in zip(then, now, strict=False):
+        if past.observation is not None and past.observation != call.observation:
+            yield ObservationDifference(number, past.name, past.observation, call.observation)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,11 +16,13 @@ from greenroom.benchmark.config import RunConfig, check_config
 from greenroom.benchmark.context import RunContext, prepare_run
 from greenroom.benchmark.episode import play_episode
 from greenroom.benchmark.recording import episode_record
+from greenroom.benchmark.rewind import taken_over
+from greenroom.benchmark.task_warnings import task_warnings
+from greenroom.domains.content import SHOWN, task_set, what_changed
 from greenroom.domains.domain import is_official
-from greenroom.domains.tasks import RESPOND
 from greenroom.errors import InputError
 from greenroom.models import Ledger
-from greenroom.store import CellKey, EpisodeRecord, RunRecord, Store, Usage
+from greenroom.store import CellKey, EpisodeRecord, RunRecord, Store, TaskSetRecord, Usage
 from greenroom.trials import Attempted, Plan, run_job
 
 RunPlan = Plan["EpisodeCell", EpisodeRecord]
@@ -56,40 +58,19 @@ def start_run(
         greenroom_version=__version__,
         config=config.model_dump(),
         env=domain.name,
-        task_split=config.task_split,
+        task_split=context.split,
         agent_strategy=context.strategy.name,
         task_indices=list(context.task_indices),
         num_trials=config.num_trials,
         pack=domain.pack.info.model_dump(),
         policy=domain.policy,
         reads_script=context.strategy.reads_script,
-        warnings=list(_task_warnings(context)),
-        official_tasks=is_official(domain, config.task_split),
+        warnings=list(task_warnings(domain, context.split, context.task_indices)),
+        official_tasks=is_official(domain, context.split),
+        task_set=task_set(domain.pack, context.split, context.task_indices),
     )
     stem = None if name else f"{context.strategy.name}-{domain.name}"
     return store.runs.create(run, stem=stem), context
-
-
-def _task_warnings(context: RunContext) -> Iterator[str]:
-    """What is plainly wrong with the tasks; `tasks validate` looks closer."""
-    domain, split = context.domain, context.config.task_split
-    tasks = {index: domain.task(index, split) for index in context.task_indices}
-    silent = [index for index, task in tasks.items() if not task.instruction.strip()]
-    if silent:
-        yield f"No instruction for the user in {_tasks(silent)}: see 'greenroom tasks validate'."
-    unknown = {
-        action.name: index
-        for index, task in tasks.items()
-        for action in task.actions
-        if action.name != RESPOND and action.name not in domain.tools
-    }
-    for name, index in unknown.items():
-        yield f"The ground truth of task {index} calls {name}, which is no tool of {domain.name}."
-
-
-def _tasks(indices: Sequence[int]) -> str:
-    more = f" and {len(indices) - 1:,} more" if len(indices) > 1 else ""
-    return f"task {indices[0]}{more}"
 
 
 def reopen_run(
@@ -100,14 +81,42 @@ def reopen_run(
     `changes` to its configuration hold from here on: a larger budget, say.
     """
     run = store.runs.find(name)
-    context = prepare_run(check_config({**run.config, **(changes or {})}))
-    found, kept = context.domain.pack.info.model_dump(), run.pack
-    if (found["name"], found["version"]) != (kept["name"], kept["version"]):
-        raise InputError(
-            f"The data of '{run.name}' has changed: it was played on {kept['name']} "
-            f"{kept['version']}, and this is {found['name']} {found['version']}."
-        )
+    context = prepare_again(run, check_config({**run.config, **(changes or {})}))
+    if run.rewound_to is not None:
+        context = taken_over(store, context, run.rewound_to)
     return run, context
+
+
+def prepare_again(run: RunRecord, config: RunConfig) -> RunContext:
+    """What the episodes of a kept run share; raises InputError if its data has changed."""
+    context = prepare_run(config)
+    found, kept = context.domain.pack.info, run.pack
+    now, was = f"{found.name} {found.version}", f"{kept['name']} {kept['version']}"
+    fresh: TaskSetRecord | None = None
+    if run.task_set is None:
+        changed = [] if now == was else ["version"]
+    else:
+        pack = context.domain.pack
+        # Of a split that became shorter, some tasks are no longer there.
+        there = [index for index in run.task_indices if index < len(pack.tasks(run.task_split))]
+        names = [pack.tasks(run.task_split)[index].id or index for index in there]
+        fresh = task_set(pack, run.task_split, there)
+        hashes = dict(zip(run.task_indices, run.task_set.task_hashes, strict=False))
+        known = run.task_set.model_copy(update={"task_hashes": [hashes[i] for i in there]})
+        changed = what_changed(known, fresh, names)
+        if gone := len(run.task_indices) - len(there):
+            changed.insert(0, f"{gone} {'task is' if gone == 1 else 'tasks are'} gone")
+    if changed:
+        raise InputError(
+            f"The data of '{run.name}' has changed ({', '.join(changed)}): it was played on {was}"
+            f"{_short(run.task_set)}, and this is {now}{_short(fresh)}. Give it the data it began "
+            "with, or begin a new run."
+        )
+    return context
+
+
+def _short(found: TaskSetRecord | None) -> str:
+    return "" if found is None else f" (hash {found.hash[:SHOWN]})"
 
 
 async def play_run(

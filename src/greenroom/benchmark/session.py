@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -14,11 +14,13 @@ from anyio.abc import TaskGroup
 
 from greenroom.agents import Stage
 from greenroom.benchmark.context import RunContext
-from greenroom.domains.environment import Environment
+from greenroom.domains.environment import Environment, UserTools
 from greenroom.domains.tasks import RESPOND, Action
 from greenroom.errors import InputError, redacted
 from greenroom.models.purses import Ledger
 from greenroom.store import Usage
+from greenroom.tracing import spans
+from greenroom.users.commands import is_command, read_command
 from greenroom.workflows import CallError
 
 OVER = "This conversation is over. Begin another one with a new session id."
@@ -48,6 +50,8 @@ class Turn:
         self._ended = False
         self._error: CallError | None = None
         self._more = anyio.Event()
+        self.place = None if spans.active is None else spans.active.place()
+        """The span of the call: what the agent does for its answer is a part of it."""
 
     def tell(self, piece: Message) -> None:
         """Send a piece."""
@@ -77,7 +81,11 @@ class Turn:
 
 
 class Session:
-    """One agent in one environment; it is the agent's user, and says what callers say."""
+    """One agent in one environment; it is the agent's user, and says what callers say.
+
+    In a domain where users act, a caller who says /call NAME key=value ... calls a tool of the
+    user, and gets its result instead of an answer of the agent; /tools lists them.
+    """
 
     def __init__(self, task_index: int, agents: Agents) -> None:
         self.id = uuid4().hex
@@ -96,8 +104,10 @@ class Session:
         self._turn: Turn | None = None
         self._callers = 0
         self._scope = anyio.CancelScope()
+        self._tools: UserTools | None = None
         self._ledger = Ledger()
         self._reported: Usage | None = None
+        self._place = None if spans.active is None else spans.active.moving()
 
     @property
     def busy(self) -> bool:
@@ -134,7 +144,7 @@ class Session:
         """Play the episode; in the end every waiting call is answered."""
         error: CallError | None = stopped()
         try:
-            with self._scope:
+            with self._scope, nullcontext() if self._place is None else self._place.entered():
                 try:
                     await self._play_episode()
                     error = None
@@ -159,9 +169,23 @@ class Session:
         if self._turn is not None:
             self._turn.tell(piece)
 
+    def equip(self, tools: UserTools) -> None:
+        """As the agent's user: the tools that the caller may call by /call."""
+        self._tools = tools
+
     async def _next_words(self) -> str:
-        self._turn = await self._turns.get()
-        return self._turn.words
+        while True:
+            self._turn = await self._turns.get()
+            if self._place is not None:
+                self._place.move(self._turn.place)
+            words = self._turn.words
+            if self._tools is None or not is_command(words):
+                return words
+            # The caller acts, and hears what comes of it; the agent does not.
+            command = read_command(self._tools, words)
+            if not isinstance(command, str):
+                command = await self._tools.call(command.name, command.kwargs)
+            self._answer(command)
 
     def _answer(self, content: str) -> None:
         if self._turn is not None:
@@ -196,13 +220,11 @@ class Session:
         )
 
     async def _play_episode(self) -> None:
-        run, config = self._agents.context, self._agents.context.config
+        run = self._agents.context
         trial = uuid4().int % (1 << 31)
         context = run.agent_context(self._task_index, trial, self._ledger, scope=uuid4().hex)
         agent = run.strategy.create(context)
-        environment = Environment(
-            run.domain, self, split=config.task_split, max_steps=config.max_num_steps
-        )
+        environment = Environment(run.domain, self, split=run.split, max_steps=run.max_steps)
         await environment.reset(self._task_index)
         await agent.play(_SessionStage(environment, self))
 

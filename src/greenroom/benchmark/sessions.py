@@ -31,6 +31,9 @@ MAX_SESSIONS = 1000
 MAX_IDLE_SECONDS = 3600.0
 """Sessions without a call for this long expire."""
 
+SESSION_EXPIRED = "SessionExpired"
+"""The kind of the error for a session that is gone, or that would have to go back."""
+
 _KEYS_KEPT = 10_000
 _GONE = 410
 _UNAVAILABLE = 503
@@ -231,7 +234,7 @@ def _note(keys: OrderedDict[str, None], *added: str) -> None:
 
 def _gone(why: str) -> CallError:
     text = f"{why} Begin another one with a new session id."
-    return CallError(text, status=_GONE, kind="SessionExpired")
+    return CallError(text, status=_GONE, kind=SESSION_EXPIRED)
 
 
-__all__ = ["MAX_IDLE_SECONDS", "MAX_SESSIONS", "OVER", "AgentSessions"]
+__all__ = ["MAX_IDLE_SECONDS", "MAX_SESSIONS", "OVER", "SESSION_EXPIRED", "AgentSessions"]
