@@ -19,6 +19,8 @@ from tests.models.stub_server import running_stub as running_model
 from tests.workflows.serving import serving
 from tests.workflows.stub_workflow import Reply, envelope, in_turn, running_stub, says, writes
 
+pytestmark = pytest.mark.slow
+
 INSTRUCTIONS = [
     {"task": task.instruction, "expected": "One moment, please."}
     for task in small_domain().pack.tasks("test")

@@ -235,6 +235,7 @@ def test_real_failures_can_be_judged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     tools = find_plugin(env).tools
+    assert tools is not None
     path = official_data / "trajectories" / file
     episodes = read_tau_bench(path, write_tools=[name for name in tools if tools[name].writes])
     assert policy_seen(episodes)

@@ -8,18 +8,21 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
+from uuid import uuid4
 
 import anyio
 import anyio.to_thread
 
 from greenroom.errors import InputError, redacted
 from greenroom.evaluation.context import EvaluationContext
-from greenroom.evaluation.evaluators import Case, Evaluator
+from greenroom.evaluation.evaluators import Case, Evaluator, Score
 from greenroom.evaluation.row_calls import RowCall
 from greenroom.evaluation.simulated import Talk
 from greenroom.models import BudgetExhausted, Completion, Ledger
 from greenroom.store import CellKey, ResultRecord, ScoreRecord, outcome_of, total_cost
+from greenroom.tracing import Span, names, spans
 from greenroom.trials import Attempted, cell_seed
+from greenroom.trials.traced import usage_attributes
 from greenroom.util.raw_json import DEEPEST, plain
 from greenroom.workflows.call.chat_session import new_session
 from greenroom.workflows.calls import Answer, Call, CallError, WorkflowUnavailable
@@ -52,6 +55,38 @@ async def attempt_cell(
     Whatever breaks on the way becomes the record's error. Only an InputError and an exhausted
     budget are raised. The ledger holds what it used in any case.
     """
+    if spans.active is None:
+        return await _attempt(context, cell, ledger, number)
+    attributes = {names.ROW: cell.position, names.REPEAT: cell.repeat, names.ATTEMPT: number}
+    with spans.opened(
+        "row", attributes, apart=True, inherited={names.CONVERSATION: uuid4().hex}
+    ) as span:
+        attempted = await _attempt(context, cell, ledger, number)
+        record = attempted.record
+        span.set({names.OUTCOME: record.outcome, **usage_attributes(record.usage)})
+        if not record.has_result or record.outcome == "crashed":
+            span.fail(record.outcome)
+        for alias, score in record.scores.items():
+            _tell_score(span, alias, score)
+        return attempted
+
+
+def _tell_score(span: Span, alias: str, score: ScoreRecord) -> None:
+    label = None if score.passed is None else "pass" if score.passed else "fail"
+    span.event(
+        names.EVALUATION_RESULT,
+        {
+            names.EVALUATION_NAME: alias,
+            names.SCORE: score.score,
+            names.SCORE_LABEL: label,
+            names.EXPLANATION: score.reason,
+        },
+    )
+
+
+async def _attempt(
+    context: EvaluationContext, cell: RowCell, ledger: Ledger, number: int
+) -> Attempted[ResultRecord]:
     started_at = datetime.now(UTC)
     call = context.rows.call(cell.row, cell.position)
     evaluators = context.evaluators_of(cell.row, cell.position)
@@ -145,7 +180,8 @@ async def _answer(context: EvaluationContext, meter: _Meter, call: Call) -> Answ
     near = context.target.profile.interface == "local"
     seconds = context.config.timeout if near else math.inf
     try:
-        async with meter.ledger.call("agent") as count:
+        name = context.target.profile.name
+        async with meter.ledger.call("agent", operation="invoke_agent", name=name) as count:
             with anyio.fail_after(seconds):
                 answer = await context.target.call(call)
             count(_completion(answer))
@@ -194,10 +230,17 @@ async def _scored(
         own = case
         if (column := evaluator.expected_column) is not None:
             own = replace(case, expected=context.rows.expected(cell.row, case.outputs, column))
-        score = (await evaluator.evaluate(own)).record()
+        score = (await _evaluated(evaluator, own)).record()
         shown = {"compared": _keepable(score.compared), "against": _keepable(score.against)}
         scores[evaluator.alias] = score.model_copy(update=shown)
     return scores
+
+
+async def _evaluated(evaluator: Evaluator, case: Case) -> Score:
+    if spans.active is None:
+        return await evaluator.evaluate(case)
+    with spans.opened(f"evaluate {evaluator.alias}", {names.EVALUATION_NAME: evaluator.alias}):
+        return await evaluator.evaluate(case)
 
 
 def _scope(context: EvaluationContext, cell: RowCell) -> str:

@@ -24,12 +24,6 @@ class JudgingConfig(JudgeConfig, WorkConfig):
         default=None, description="Judge no more than this many failures."
     )
 
-    @property
-    def judge(self) -> str:
-        """What the judge is recorded as."""
-        provider = self.judge_model_provider
-        return f"{provider}/{self.judge_model}" if provider else self.judge_model
-
     def model_settings(self) -> ModelSettings:
         """The judge's model."""
         from greenroom.models import ModelSettings

@@ -9,7 +9,8 @@ from typing import Any
 
 from greenroom.analysis.figures import Diagnosis
 from greenroom.errors import redacted
-from greenroom.store.records import ActionRecord, EpisodeRecord, StepRecord
+from greenroom.store.records import EpisodeRecord
+from greenroom.store.trajectory_records import ActionRecord, StepRecord, UserCallRecord
 from greenroom.trajectories import RESPOND
 
 
@@ -38,7 +39,7 @@ def evidence(episode: EpisodeRecord, diagnosis: Diagnosis, *, policy: str, detai
     sections = [
         ("policy", shortened(policy, detail.policy)),
         ("user_instruction", task.instruction),
-        ("ground_truth_actions", "\n".join(map(_call, task.actions)) or "(none: nothing to do)"),
+        ("ground_truth_actions", "\n".join(map(_due, task.actions)) or "(none: nothing to do)"),
         ("required_outputs", "\n".join(task.outputs) or "(none)"),
         ("conversation", "\n".join(_conversation(episode, detail))),
         ("automatic_check", "\n".join(_findings(episode, diagnosis, detail))),
@@ -59,6 +60,8 @@ def shortened(text: str, limit: int) -> str:
 
 
 def _conversation(episode: EpisodeRecord, detail: Detail) -> Iterator[str]:
+    for call in episode.opening_calls:
+        yield from _user_call(call, detail)
     if episode.opening:
         yield f"USER: {shortened(episode.opening, detail.said)}"
     steps = episode.steps
@@ -76,6 +79,8 @@ def _step(number: int, step: StepRecord, detail: Detail) -> Iterator[str]:
     content: Any = step.action.kwargs.get("content")
     if step.action.name == RESPOND and isinstance(content, str):
         yield f"{number}. AGENT: {shortened(content, detail.said)}"
+        for call in step.user_calls:
+            yield from _user_call(call, detail)
         if step.observation:
             yield f"   USER: {shortened(step.observation, detail.said)}"
         return
@@ -83,6 +88,12 @@ def _step(number: int, step: StepRecord, detail: Detail) -> Iterator[str]:
     marks += f" [not a valid call: {step.invalid}]" if step.invalid else ""
     yield f"{number}. AGENT CALLS {shortened(_call(step.action), detail.said)}{marks}"
     yield f"   RESULT: {shortened(step.observation, detail.observation)}"
+
+
+def _user_call(call: UserCallRecord, detail: Detail) -> Iterator[str]:
+    marks = " [changes the user's world]" if call.action.writes else ""
+    yield f"   USER CALLS {shortened(_call(call.action), detail.said)}{marks}"
+    yield f"   RESULT: {shortened(call.observation, detail.observation)}"
 
 
 def _findings(episode: EpisodeRecord, diagnosis: Diagnosis, detail: Detail) -> Iterator[str]:
@@ -101,6 +112,10 @@ def _findings(episode: EpisodeRecord, diagnosis: Diagnosis, detail: Detail) -> I
     if episode.details is not None:
         for output, said in episode.details.outputs.items():
             yield f"Output {output!r}: {'said' if said else 'never said'}"
+
+
+def _due(action: ActionRecord) -> str:
+    return f"{_call(action)}{' by the user' if action.party == 'user' else ''}"
 
 
 def _call(action: ActionRecord) -> str:

@@ -28,8 +28,10 @@ from greenroom.store import (
     Store,
     Usage,
 )
-from greenroom.store.records import Record
+from greenroom.store.record import Record
+from greenroom.tracing import Attributes, names, spans
 from greenroom.trials import Attempted, Plan, open_models, run_job
+from greenroom.trials.traced import usage_attributes
 
 JudgingPlan = Plan[EpisodeRecord, JudgementRecord]
 
@@ -112,7 +114,13 @@ async def run_judging(
             ) -> Attempted[JudgementRecord]:
                 scope = f"identify {episode.task_index} {episode.trial}"
                 model = pool.model(settings, "judge", ledger, scope=scope, seed=episode.seed)
-                judged = await judge_episode(model, episode, ledger, policy=policy, attempt=number)
+                with spans.opened("judge", _attributes(episode), apart=True) as span:
+                    judged = await judge_episode(
+                        model, episode, ledger, policy=policy, attempt=number
+                    )
+                    span.set(_told(judged))
+                    if not judged.has_result:
+                        span.fail(judged.outcome)
                 return Attempted(judged)  # a judge's own retries are enough
 
             yield Plan(
@@ -124,6 +132,19 @@ async def run_judging(
             )
 
     await run_job(store.judgings, judging, open_plan, on_plan=on_plan, on_result=on_result)
+
+
+def _attributes(episode: EpisodeRecord) -> Attributes:
+    return {names.TASK: episode.task_index, names.TRIAL: episode.trial}
+
+
+def _told(judged: JudgementRecord) -> Attributes:
+    return {
+        names.OUTCOME: judged.outcome,
+        names.FAULT_AUTHOR: judged.author,
+        names.FAULT_KIND: judged.kind,
+        **usage_attributes(judged.usage),
+    }
 
 
 async def _cells(

@@ -176,3 +176,35 @@ def test_a_file_that_cannot_be_written_is_left_as_it_was(
     assert (result.status, "No space left on device" in result.err) == (2, True)
     assert target.read_text() == "what was there before"
     assert {path.name for path in tmp_path.iterdir() if path.suffix == ".tmp"} == set()
+
+
+def test_versions_are_compared(greenroom: Greenroom, tmp_path: Path) -> None:
+    for number, rows in enumerate(
+        [
+            [{"q": "a", "n": 1}, {"q": "b", "n": 2}, {"q": "[c]", "n": 3}],
+            [{"q": "new"}, {"q": "a", "n": 10}, {"q": "[c]", "n": 3}],
+        ]
+    ):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        greenroom("testset", "import", str(path), "--name", "set")
+    shown = greenroom("testset", "diff", "set@1", "set@2")
+    assert shown.out.splitlines() == [
+        "set@1 to set@2: 1 row added, 1 row changed, 1 row removed",
+        "Row 1 was added",
+        "  q: new",
+        "Row 2, which was row 1, changed",
+        "  n: 1 -> 10",
+        "Row 2 was removed",
+        "  q: b",
+        "  n: 2",
+    ]
+    facts = json.loads(greenroom("testset", "diff", "set@2", "set@1", "--rows", "1", "--json").out)
+    assert facts["counts"] == {"added": 1, "changed": 1, "removed": 1}
+    assert facts["rows"] == [
+        {"kind": "removed", "before": 1, "after": None, "cells": {"q": {"before": "new"}}}
+    ]
+    assert "the same rows" in greenroom("testset", "diff", "set", "set@2").out
+    greenroom("testset", "add", "other", "--row", '{"a": 1}')
+    refused = greenroom("testset", "diff", "set", "other")
+    assert (refused.status, "different test sets" in refused.err) == (2, True)

@@ -65,6 +65,8 @@ def test_csv_gives_back_texts_as_they_were(
     columns=st.lists(names, min_size=1, max_size=4, unique=True),
     values=st.lists(st.lists(json_values, min_size=4, max_size=4), min_size=1, max_size=4),
 )
+@example(columns=["a;", "b\n"], values=[[1, 2, 3, 4]])
+@example(columns=["\t", "\r"], values=[[1, 2, 3, 4]])
 def test_what_csv_has_no_types_for_is_understood_again(
     file: Path, columns: list[str], values: list[list[Any]]
 ) -> None:

@@ -20,6 +20,13 @@ from greenroom.evaluation.test_sets.files import (
     import_file,
     parse_rows,
     read_rows,
+    uploaded_rows,
+)
+from greenroom.evaluation.test_sets.kept import (
+    kept_row,
+    known_columns,
+    spoken_messages,
+    spoken_row,
 )
 
 __all__ = [
@@ -34,8 +41,13 @@ __all__ = [
     "find_version",
     "format_rows",
     "import_file",
+    "kept_row",
+    "known_columns",
     "parse_rows",
     "read_rows",
     "row_expected",
     "row_inputs",
+    "spoken_messages",
+    "spoken_row",
+    "uploaded_rows",
 ]

@@ -55,8 +55,9 @@ def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iter
     """A CSV file in pieces. Values other than text become JSON; a missing value is empty."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\r\n")
+    in_quotes = csv.writer(buffer, lineterminator="\r\n", quoting=csv.QUOTE_ALL)
 
-    def line(cells: Sequence[str]) -> str:
+    def line(cells: Sequence[str], writer: Any = writer) -> str:
         writer.writerow(cells)
         text = buffer.getvalue()
         buffer.seek(0)
@@ -64,8 +65,8 @@ def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> Iter
         return text
 
     heading = line(columns)
-    if len(columns) == 1 and _delimiter(heading) != ",":
-        heading = f'"{columns[0]}"\r\n'  # in quotes it is one column for every reader
+    if _delimiter(next(io.StringIO(heading, newline=""), "")) != ",":
+        heading = line(columns, in_quotes)  # then commas alone divide it, for every reader
     # Readers drop a byte order mark at the beginning. Double it to keep the column's name.
     yield _BYTE_ORDER_MARK + heading if heading.startswith(_BYTE_ORDER_MARK) else heading
     for number, row in enumerate(rows, start=1):

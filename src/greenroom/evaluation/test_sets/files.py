@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Literal, TextIO, get_args
 
 from greenroom.errors import DataError, InputError, UnknownName
@@ -31,7 +32,7 @@ _ENDINGS: Mapping[str, Format] = {
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def format_of(path: Path, wanted: str | None = None) -> Format:
+def format_of(path: PurePath, wanted: str | None = None) -> Format:
     """The wanted format, or the one that the file's name implies."""
     if wanted is not None:
         for known in FORMATS:
@@ -86,6 +87,16 @@ def import_file(
     return store.test_sets.save(name or path.stem, read_rows(path, form), note=note)
 
 
+def uploaded_rows(content: bytes, form: Format, source: str) -> Iterator[dict[str, Any]]:
+    """The rows of a file's content; errors name the line."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _wrong_encoding(content, source) from error
+    newline = "" if form == "csv" else "\n"
+    return parse_rows(io.StringIO(text, newline=newline), form, source)
+
+
 def add_rows(store: Store, name: str, rows: Iterable[Row], *, note: str = "") -> TestSetVersion:
     """Add rows to a test set and return the new version; create the set if needed."""
     return store.test_sets.add(name, rows, note=note)
@@ -125,13 +136,12 @@ def _opened(path: Path, form: Format) -> Generator[TextIO]:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
-        raise _wrong_encoding(path) from error
+        raise _wrong_encoding(path.read_bytes(), str(path)) from error
 
 
-def _wrong_encoding(path: Path) -> DataError:
-    content = path.read_bytes()
+def _wrong_encoding(content: bytes, source: str) -> DataError:
     if content.startswith(_UTF_16):
-        return DataError(f"{path} is UTF-16: save it as UTF-8.")
+        return DataError(f"{source} is UTF-16: save it as UTF-8.")
     try:
         content.decode()
     except UnicodeDecodeError as error:
@@ -139,7 +149,7 @@ def _wrong_encoding(path: Path) -> DataError:
         line = before.count(b"\n") + 1
         column = len(before[before.rfind(b"\n") + 1 :].decode("utf-8-sig")) + 1
         return DataError(
-            f"{path}, line {line}, column {column}: the byte 0x{content[error.start]:02x} is not "
+            f"{source}, line {line}, column {column}: the byte 0x{content[error.start]:02x} is not "
             "UTF-8. Save the file as UTF-8."
         )
-    return DataError(f"{path} changed while it was read.")
+    return DataError(f"{source} changed while it was read.")
