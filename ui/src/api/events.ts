@@ -1,0 +1,151 @@
+/** What changes elsewhere: other browsers, other processes, running jobs. One connection for the whole page. */
+import { useCallback, useEffect, useRef } from "react";
+import { API } from "./client";
+
+export interface ThreadChanged {
+  kind: "thread";
+  id: string;
+  board_id: string;
+  version: number;
+}
+export interface BoardChanged {
+  kind: "board";
+  id: string;
+}
+export interface TurnChanged {
+  kind: "turn";
+  id: string;
+  thread_id: string;
+  status: string;
+}
+export interface JobChanged {
+  kind: "job";
+  job: "run" | "evaluation" | "judging";
+  id: string;
+  name: string;
+  finished: number;
+  planned: number;
+  status: string;
+}
+export interface NoteChanged {
+  kind: "note";
+  id: string;
+}
+/** The connection is back after a break: anything may have changed. */
+export interface Reconnected {
+  kind: "reconnected";
+}
+
+export type PlaygroundEvent = ThreadChanged | BoardChanged | TurnChanged | JobChanged | NoteChanged | Reconnected;
+type Listener = (event: PlaygroundEvent) => void;
+
+const KINDS: ReadonlySet<string> = new Set(["thread", "board", "turn", "job", "note"]);
+const listeners = new Set<Listener>();
+let source: EventSource | null = null;
+let broken = false;
+
+export function eventOf(text: string): PlaygroundEvent | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    const known = typeof value === "object" && value !== null && "kind" in value && KINDS.has(String(value.kind));
+    return known ? (value as PlaygroundEvent) : null;
+  } catch {
+    return null;
+  }
+}
+
+function tell(event: PlaygroundEvent): void {
+  for (const listener of [...listeners]) listener(event);
+}
+
+function connect(): void {
+  if (source || !listeners.size || document.visibilityState === "hidden") return;
+  source = new EventSource(`${API}/events`);
+  source.onopen = () => {
+    if (broken) tell({ kind: "reconnected" });
+    broken = false;
+  };
+  source.onerror = () => {
+    broken = true;
+    // A browser gives up for good after an HTTP error, such as a server that is just starting.
+    if (source?.readyState === EventSource.CLOSED) {
+      disconnect();
+      setTimeout(connect, 2000);
+    }
+  };
+  source.onmessage = (message) => {
+    const event = eventOf(String(message.data));
+    if (event) tell(event);
+  };
+}
+
+function disconnect(): void {
+  source?.close();
+  source = null;
+}
+
+/** Listen to changes; gives the function that ends it. */
+export function listen(listener: Listener): () => void {
+  if (!listeners.size) document.addEventListener("visibilitychange", onVisibility);
+  listeners.add(listener);
+  connect();
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size) return;
+    document.removeEventListener("visibilitychange", onVisibility);
+    disconnect();
+  };
+}
+
+// A browser opens six connections to a server, for all its tabs. Tabs that nobody sees leave theirs to the others.
+function onVisibility(): void {
+  if (document.visibilityState === "hidden") {
+    disconnect();
+    broken = true;
+  } else {
+    connect();
+  }
+}
+
+/** Listen while a component is shown. */
+export function useEvents(listener: Listener): void {
+  const latest = useRef(listener);
+  useEffect(() => {
+    latest.current = listener;
+  });
+  useEffect(() => listen((event) => latest.current(event)), []);
+}
+
+const TOGETHER = 400;
+
+/** Does something once for many events that come close together: at once for the first, then for all that came since. */
+export function useTogether(act: () => void): () => void {
+  const latest = useRef(act);
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const asked = useRef(false);
+  useEffect(() => {
+    latest.current = act;
+  });
+  useEffect(
+    () => () => {
+      if (timer.current !== null) clearTimeout(timer.current);
+      timer.current = null;
+    },
+    [],
+  );
+  return useCallback(() => {
+    if (timer.current !== null) {
+      asked.current = true;
+      return;
+    }
+    latest.current();
+    const later = () => {
+      timer.current = null;
+      if (!asked.current) return;
+      asked.current = false;
+      latest.current();
+      timer.current = setTimeout(later, TOGETHER);
+    };
+    timer.current = setTimeout(later, TOGETHER);
+  }, []);
+}

@@ -1,0 +1,30 @@
+/** What a turn took, in words. */
+import type { Turn } from "./api";
+
+export function secondsWords(seconds: number): string {
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+export function costWords(cost: number): string {
+  return cost === 0 ? "$0" : cost < 0.01 ? `$${cost.toPrecision(2)}` : `$${cost.toFixed(cost < 1 ? 3 : 2)}`;
+}
+
+/** Latency and tokens of a turn as far as they are known, and its cost if any turn of its thread tells such things. */
+export function figuresOf(turn: Turn, turns: readonly Turn[] = [turn]): string[] {
+  const words: string[] = [];
+  if (turn.seconds !== null && turn.seconds !== undefined) words.push(secondsWords(turn.seconds));
+  const taken = turn.prompt_tokens ?? null;
+  const given = turn.completion_tokens ?? null;
+  if (taken !== null || given !== null)
+    words.push(`${(taken ?? 0).toLocaleString("en")} + ${(given ?? 0).toLocaleString("en")} tokens`);
+  // Where models are asked, a turn may have cost something, known or not.
+  if (turn.cost !== null && turn.cost !== undefined) words.push(costWords(turn.cost));
+  else if (words.length && turns.some(asksModels)) words.push("cost –");
+  return words;
+}
+
+function asksModels({ prompt_tokens, completion_tokens, cost }: Turn): boolean {
+  return [prompt_tokens, completion_tokens, cost].some((figure) => typeof figure === "number");
+}
