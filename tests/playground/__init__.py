@@ -1,0 +1,1 @@
+"""Tests of the playground: its API, its door and its pages."""
