@@ -184,7 +184,7 @@ async def run_async(
     *,
     agent: Any = None,
     trials: int = 1,
-    tasks: Sequence[int] | None = None,
+    tasks: Sequence[int | str] | None = None,
     user: Any = None,
     store: Store | None = None,
     name: str | None = None,
@@ -196,11 +196,14 @@ async def run_async(
     `env` is a domain: a name, file.py:name, or a DomainPlugin. `agent` is a name, file.py:name, an
     AgentStrategy, a class or async function that plays on a stage, a chat workflow, or a function
     of `messages`. `user` is who it talks to, in the same forms. `options` are those of RunConfig:
-    model, user_model, max_concurrency and so on. `run` is the same without `await`; it works in a
+    model, user_model, max_concurrency and so on; and settings of the agent, such as agent_command,
+    whose only agent plays if none is named. `run` is the same without `await`; it works in a
     notebook, too.
     """
     from greenroom.agents import name_of_strategy
+    from greenroom.agents.flags import with_agent_settings
     from greenroom.benchmark import check_config, play_run, start_run
+    from greenroom.benchmark.config import RunConfig, default_agent
     from greenroom.domains.plugins import name_of_plugin
     from greenroom.users import name_of_user_strategy
 
@@ -213,6 +216,9 @@ async def run_async(
             raise InputError("There are no tasks to play: `tasks` is empty.")
     if user is not None:
         fields["user_strategy"] = name_of_user_strategy(user)
+    if not isinstance(options.get("workflow", ""), str):
+        raise InputError("`workflow` is an address or file.py:name: give an object as `agent`.")
+    fields = with_agent_settings(fields, RunConfig.model_fields, default_agent(fields))
     opened = store or open_store()
     start = partial(start_run, opened, check_config(fields), name=name)
     run, context = await anyio.to_thread.run_sync(start)

@@ -65,8 +65,8 @@ for command in {list(COMMANDS)!r}:
     [
         (["dance"], "No such command 'dance'"),
         (["run", "--bogus"], "No such option: --bogus"),
-        (["tasks", "show", "x"], "Invalid value for 'task_id'"),
-        (["conformance", "file"], "--data"),
+        (["tasks", "show"], "Missing argument"),
+        (["resume", "--max-cost", "much"], "--max-cost"),
     ],
 )
 def test_what_was_mistyped_is_told_with_status_2(

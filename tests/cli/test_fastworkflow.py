@@ -32,7 +32,7 @@ def test_what_cannot_be_trained_is_told(greenroom: Greenroom, tmp_path: Path) ->
     for arguments, words in (
         (["--workflow-path", tmp_path], "is no FastWorkflow workflow"),
         (["--env", "library"], "Unknown env 'library'"),
-        (["--env", "airline"], "--data"),
+        (["--env", "mock"], "--data"),
         (["--large-model", model], "no DistilBERT but a bert"),
         (["--api-base", "http://127.0.0.1:9/v1"], "name it by --model"),
         (["--model", "writer", "--api-base", "nowhere"], "no address of a model server"),

@@ -26,6 +26,10 @@ from tests.cli.running import Greenroom
         ),
         (["--seed", "7", "8"], ["--seed", "7", "8"]),
         (["--task-ids"], ["--task-ids"]),
+        (
+            ["--task-ids", "task_1", "[x]y|z:[P]", "--json"],
+            ["--task-ids", "task_1,[x]y|z:[P]", "--json"],
+        ),
     ],
 )
 def test_a_list_in_one_word_or_in_several(words: list[str], joined: list[str]) -> None:
@@ -35,9 +39,9 @@ def test_a_list_in_one_word_or_in_several(words: list[str], joined: list[str]) -
 def test_numbers_of_tasks() -> None:
     assert RunConfig().task_ids is None
     assert check_config({"task_ids": "1,,2, 3"}).task_ids == [1, 2, 3]
-    for text in ("", "one", "1,x"):
-        with pytest.raises(InputError, match="--task-ids takes numbers"):
-            check_config({"task_ids": text})
+    assert check_config({"task_ids": "task_001 2"}).task_ids == ["task_001", 2]
+    with pytest.raises(InputError, match="--task-ids takes places or ids"):
+        check_config({"task_ids": " , "})
 
 
 def test_options_of_an_agent() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -83,7 +84,10 @@ def test_it_says_where_it_is_and_ends_cleanly(app: Path, number: signal.Signals)
         assert told(server, {"inputs": {"text": "a"}}, "/shout/invoke") == "A"
         process.send_signal(number)
         out, err = rest(process)
-    assert (process.returncode, err) == (0, "")
+    assert process.returncode == 0
+    line, other = err.splitlines()
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\S+Z POST /invoke 200 [\d.]+ ms \d+ bytes", line)
+    assert " POST /shout/invoke 200 " in other
     assert f"  {server.address}/support  chat workflow support: Answers customers." in out
     assert f"  {server.address}/shout  workflow shout" in out
     assert f"greenroom chat {server.address}/support" in out
@@ -121,6 +125,8 @@ def test_scripts_get_one_line_of_json(app: Path) -> None:
         (["{app}", "{app}:nothing"], "Unknown workflow 'nothing'."),
         ([], "Name a workflow, as in app.py:name"),
         (["{app}", "--max-body", "0"], "--max-body"),
+        (["{app}", "--timeout", "0"], "--timeout"),
+        (["--reload"], "Name a workflow, as in app.py:name."),
     ],
 )
 def test_what_is_wrong_is_told(
@@ -157,3 +163,35 @@ def test_a_call_that_does_not_end_holds_up_nothing(tmp_path: Path) -> None:
     assert process.returncode == 0
     assert "Calls that still ran are left unfinished." in err
     assert "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_changed_files_are_served_without_a_restart(app: Path) -> None:
+    with started(str(app), "--port", "0", "--reload", "--no-access-log") as process:
+        server = Server(first_line(process).split()[-1])
+        assert process.stderr is not None
+        assert told(server, {"messages": HELLO})["content"] == "Hello!"
+        app.write_text(APP.replace("Hello!", "Hello!!"))
+        assert process.stderr.readline() == "app.py changed: the workflows are loaded anew.\n"
+        assert told(server, {"messages": HELLO})["content"] == "Hello!!"
+        app.write_text(APP + "\nthis is no Python")
+        assert "SyntaxError" in process.stderr.readline()
+        assert told(server, {"messages": HELLO})["content"] == "Hello!!"
+        # A workflow that is new has routes of its own.
+        app.write_text(APP.replace("def shout", "def whisper"))
+        assert "loaded anew" in process.stderr.readline()
+        assert told(server, {"inputs": {"text": "a"}}, "/whisper/invoke") == "A"
+        assert server.post("/shout/invoke", {"inputs": {"text": "a"}}).status == 404
+        process.send_signal(signal.SIGINT)
+        _, err = rest(process)
+    assert (process.returncode, err) == (0, "")
+
+
+@pytest.mark.slow
+def test_calls_that_take_too_long_are_504(app: Path) -> None:
+    slow = APP.replace('return {"role"', 'import time; time.sleep(1)\n    return {"role"')
+    app.write_text(slow)
+    with started(f"{app}:support", "--port", "0", "--timeout", "0.1") as process:
+        server = Server(first_line(process).split()[-1])
+        reply = server.post("/invoke", {"messages": HELLO})
+        assert (reply.status, reply.json["status"]["type"]) == (504, "Timeout")

@@ -28,13 +28,16 @@ COMMANDS: Mapping[str, str] = {
     "identify": "Have a model judge the failures of a run: whose fault, and "
     "what the agent did wrong.",
     "serve": "Serve workflows over HTTP until Ctrl-C.",
+    "mcp": "Give an MCP client the tools and the policy of a domain, to play a task by hand.",
     "inspect": "Show what a workflow is: whether it chats and what told so, "
     "what it takes, how to call it.",
     "chat": "Talk to a workflow: answers come as they are written, and tool calls are shown.",
+    "playground": "Open the pages where people talk to workflows and look at runs, until Ctrl-C.",
     "eval": "Evaluate a workflow over a test set: call it with every row, and score what it says.",
-    "replay": "Play recorded episodes again: exit status 1 if a reward is not the recorded one.",
-    "conformance": "Play traces recorded from Tau Bench and compare everything; "
-    "exit status 1 if any differs.",
+    "replay": "Play recorded episodes again, whole or from a turn on.",
+    "regrade": "Grade the episodes of a run again without playing: other tasks, another basis, "
+    "a new judge.",
+    "conformance": "Play traces recorded from Tau Bench or tau2-bench and compare everything.",
     "generate": "Make a fresh world with tasks, to measure on data that no model has seen.",
     "model-server": "Serve scripted agents and users as a language model that "
     "speaks OpenAI's protocol.",
@@ -48,6 +51,7 @@ COMMANDS: Mapping[str, str] = {
     "testset": "Import, show, export and change test sets; every change makes a version.",
     "evaluators": "List the evaluators that score outputs.",
     "evals": "List, show, resume, export and delete evaluations.",
+    "notes": "List, export and import what people noted, and measure how far they agree.",
 }
 """Each command with its summary: the first line of its own help."""
 

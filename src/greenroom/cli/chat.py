@@ -217,18 +217,12 @@ class _Talk:
 
 def _kept(conversation: ChatSession, test_set: str) -> TestSetVersion:
     """The last turn as a row: what was sent, and what is expected from now on."""
-    from greenroom.errors import UnknownName
-    from greenroom.evaluation.test_sets import EXPECTED_COLUMNS, add_rows, column_roles
+    from greenroom.evaluation.test_sets import add_rows, kept_row, known_columns
     from greenroom.store import open_store
 
     store = open_store()
-    try:
-        known = [column.name for column in store.test_sets.find(test_set).columns]
-    except UnknownName:
-        known = []
-    expected = column_roles(known).expected or EXPECTED_COLUMNS[0]
     turn = conversation.turns[-1]
-    row = {**turn.inputs, expected: turn.answer.outputs}
+    row = kept_row(turn.inputs, turn.answer.outputs, known_columns(store, test_set))
     return add_rows(
         store, test_set, [row], note=f"from a chat with {conversation.target.profile.name}"
     )

@@ -52,6 +52,13 @@ def compare(
             max=1.0,
         ),
     ] = 0.05,
+    equal_tasks: Annotated[
+        bool,
+        typer.Option(
+            "--equal-tasks",
+            help="Runs of different task sets: compare the tasks that are equal in all of them.",
+        ),
+    ] = False,
     fail_on_regression: Annotated[
         bool,
         typer.Option(
@@ -77,6 +84,7 @@ def compare(
             jobs,
             convention="errors_excluded" if errors is Errors.excluded else "errors_as_failures",
             detect=detect,
+            equal_tasks=equal_tasks,
         )
     outcome = checked(ReportOptions, fields)
     if markdown and outcome.output is None:

@@ -23,12 +23,15 @@ def takes(
     without: Collection[str] = (),
     defaults: Mapping[str, Any] | None = None,
     on_resume: bool = False,
+    typed_only: bool = False,
 ) -> Callable[[F], F]:
     """Give a command the options of a model's fields.
 
-    The command's first parameter gets the fields that have a value, by name. `on_resume` takes the
-    fields that may change when work is resumed, and passes on only what was typed.
+    The command's first parameter gets the fields that have a value, by name. `typed_only` passes on
+    only what was typed, without defaults. `on_resume` does the same, and takes only the fields that
+    may change when work is resumed.
     """
+    typed_only = typed_only or on_resume
 
     def decorated(command: F) -> F:
         own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
@@ -48,8 +51,8 @@ def takes(
         added = [
             _parameter(
                 option,
-                None if on_resume else (defaults or {}).get(option.field, option.default),
-                required=option.required and not on_resume,
+                None if typed_only else (defaults or {}).get(option.field, option.default),
+                required=option.required and not typed_only,
             )
             for option in options
         ]

@@ -9,6 +9,7 @@ import typer
 
 from greenroom.benchmark.config import RunConfig, check_config
 from greenroom.cli.config_options import takes
+from greenroom.cli.options import Host, Port
 
 if TYPE_CHECKING:
     from greenroom.model_server import RunningServer
@@ -21,12 +22,8 @@ app = typer.Typer()
 @takes(RunConfig, only=("env", "env_options", "data", "task_split", "seed"))
 def model_server(
     fields: dict[str, Any],
-    host: Annotated[
-        str, typer.Option("--host", help="Where to listen; beyond this machine it needs a token.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", help="0 takes any that is free.", min=0, max=65535)
-    ] = 8400,
+    host: Host = "127.0.0.1",
+    port: Port = 8400,
     latency: Annotated[
         str, typer.Option("--latency", help="How long answers take: 50ms, or 20ms-200ms.")
     ] = "0",
@@ -76,8 +73,8 @@ def model_server(
         host=host,
         port=port,
     )
-    task_split = config.task_split
     domain = load_domain(config.env, config.data, config.env_options)
+    task_split = domain.pack.split_named(config.task_split)
     title = f"{len(domain.tasks(task_split))} tasks of {domain.name}, split {task_split}"
 
     def announce(server: RunningServer) -> None:

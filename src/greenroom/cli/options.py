@@ -38,6 +38,13 @@ By = Annotated[
         metavar="WHAT",
     ),
 ]
+Host = Annotated[
+    str, typer.Option("--host", help="Where to listen; beyond this machine it needs a token.")
+]
+Port = Annotated[int, typer.Option("--port", help="0 takes any that is free.", min=0, max=65535)]
+ReadyJson = Annotated[
+    bool, typer.Option("--json", help="Print one line of JSON when it is ready, for scripts.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace a pack that is there already.")]
 
@@ -98,11 +105,12 @@ def spelt_out_switches(arguments: Sequence[str]) -> list[str]:
 
 def chosen_tasks(domain: Domain, config: RunConfig) -> list[int]:
     """The indices of the tasks that a command's options ask for."""
-    from greenroom.domains.tasks import select_tasks
+    from greenroom.domains.tasks import select_tasks, task_places
 
+    tasks = domain.tasks(config.task_split)
     return select_tasks(
-        len(domain.tasks(config.task_split)),
-        task_ids=config.task_ids,
+        len(tasks),
+        task_ids=task_places(tasks, config.task_ids or ()),
         start_index=config.start_index,
         end_index=config.end_index,
     )

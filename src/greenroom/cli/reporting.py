@@ -87,9 +87,12 @@ class Format(StrEnum):
     html = "html"
     junit = "junit"
     tau_bench = "tau-bench"
+    tau2 = "tau2"
+    inspect = "inspect"
+    atif = "atif"
 
 
-RECORDS = (Format.csv, Format.parquet, Format.jsonl, Format.tau_bench)
+RECORDS = (Format.csv, Format.parquet, Format.jsonl, Format.tau_bench, Format.atif)
 """These hold the records, and nothing that has to be measured."""
 
 
@@ -121,6 +124,11 @@ def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None
         if format is None and outcome.output is not None:
             format = Format(form_of(outcome.output.suffix))  # noqa: A001
         store, _, job = find(name)
+        if format == Format.tau2:
+            from greenroom.cli.simulations import export_simulations
+
+            export_simulations(store, job, outcome.output)
+            return
         found = reported(store, job, outcome, format)
         write(found, outcome.output, format)
         finish(found)
@@ -234,12 +242,14 @@ def list_jobs(
     figure: str,
     first: str,
     json: bool,
+    parent: str | None = None,
 ) -> None:
     """List runs or evaluations; texts are never read as markup. `first` says how to get one.
 
-    `figure` is the name of the mean that each is listed with.
+    `figure` is the name of the mean that each is listed with. With a parent, only those that belong
+    to it are listed.
     """
-    rows = jobs.standings()
+    rows = jobs.standings(parent=parent)
     if json:
         counted = (
             {"finished": one.finished, "planned": one.job.planned, figure: one.mean} for one in rows

@@ -1,4 +1,4 @@
-"""Tau Bench's result files in the place of runs: they are read into a store for the moment."""
+"""Result files of Tau Bench and tau2-bench in the place of runs, read into a passing store."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from greenroom.cli.reporting import find_jobs
-from greenroom.errors import InputError
+from greenroom.errors import DataError, InputError
 
 if TYPE_CHECKING:
+    from greenroom.domains.tau2.recorded import Simulation
     from greenroom.store import EvaluationRecord, RunRecord, Store
 
 Env = Annotated[
@@ -67,13 +68,26 @@ def _read(store: Store, path: Path, label: str, env: str, like: RunRecord | None
     from datetime import UTC, datetime
 
     from greenroom._version import __version__
-    from greenroom.domains.plugins import find_plugin
+    from greenroom.benchmark.simulation_records import simulation_records
+    from greenroom.domains.plugins import TAU2, find_plugin
+    from greenroom.domains.tools import Toolset
     from greenroom.reports.tau_bench import read_tau_bench
     from greenroom.store import RunRecord
 
-    tools = find_plugin(like.env if like is not None else env).tools
-    writing = [name for name, tool in tools.items() if tool.writes]
-    episodes = read_tau_bench(path, write_tools=writing)
+    simulations = _simulations(path)
+    split, pack = "test", {"name": "result file", "version": ""}
+    if simulations:
+        env, split, pack = simulations[0].domain, "base", {**pack, "edition": TAU2}
+        written_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        episodes = simulation_records(simulations, written_at)
+    else:
+        tools = find_plugin(like.env if like is not None else env).tools or Toolset()
+        writing = [name for name, tool in tools.items() if tool.writes]
+        episodes = read_tau_bench(path, write_tools=writing)
+    alone = any(one.solo for one in simulations or ())
+    options = (
+        like.config.get("env_options") if like is not None else {"solo": True} if alone else {}
+    )
     # A file does not say what it was played on; `_check_same_tasks` compares the tasks.
     run = RunRecord(
         id=f"file {path}",
@@ -82,15 +96,28 @@ def _read(store: Store, path: Path, label: str, env: str, like: RunRecord | None
         status="complete",
         greenroom_version=__version__,
         env=like.env if like is not None else env,
-        task_split=like.task_split if like is not None else "test",
+        task_split=like.task_split if like is not None else split,
         agent_strategy="file",
         task_indices=sorted({episode.task_index for episode in episodes}),
         num_trials=1 + max((episode.trial for episode in episodes), default=0),
-        pack=like.pack if like is not None else {"name": "result file", "version": ""},
+        pack=like.pack if like is not None else pack,
+        config={"env_options": options or {}},
     )
     store.runs.create(run)
     store.runs.add(run.id, episodes)
     return run
+
+
+def _simulations(path: Path) -> list[Simulation] | None:
+    """The episodes of a file of tau2-bench; None for any other file."""
+    from greenroom.benchmark.simulations import load_simulations
+
+    try:
+        return load_simulations(path)
+    except DataError:
+        if path.suffix == ".gz":
+            raise
+        return None  # the reader of Tau Bench's files says what is wrong with it
 
 
 def _check_same_tasks(store: Store, runs: Sequence[RunRecord]) -> None:

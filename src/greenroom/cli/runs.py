@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from greenroom.cli.card import card
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json, Run
 from greenroom.cli.output import echo
 from greenroom.cli.reporting import ReportOptions, deliver, list_jobs, report_commands
+from greenroom.cli.submission import submission
 from greenroom.options import checked
 from greenroom.trials.display import progress_bar
 
@@ -53,27 +55,54 @@ def watch(
 
 
 report_commands(app, _find, "a run", "episodes")
+app.command()(card)
+app.command()(submission)
 
 
 @app.command("list")
-def list_runs(json: Json = False) -> None:
-    """List all runs, the newest first."""
+def list_runs(
+    origin: Annotated[
+        str | None,
+        typer.Option(
+            "--from", help="Trials that go on from episodes of this run instead.", metavar="RUN"
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """List all runs, the newest first; those that go on from another run are listed with it."""
     from greenroom.store import open_store
 
     store = open_store()
+    parent = None if origin is None else store.runs.find(origin)
+    columns: dict[str, Callable[[RunRecord], str]] = {
+        "Agent": lambda run: run.agent_strategy,
+        "Env": lambda run: run.env,
+        "Split": lambda run: run.task_split,
+    }
+    if parent is not None:
+        columns = {
+            "Agent": lambda run: run.agent_strategy,
+            "Task": lambda run: str(run.rewound_to.task_index) if run.rewound_to else "",
+            "Trial": lambda run: str(run.rewound_to.trial) if run.rewound_to else "",
+            "Turn": lambda run: str(run.rewound_to.turn) if run.rewound_to else "",
+        }
+    title = f"Runs in {store.location}"
+    first = "No runs yet. Try: greenroom run --agent-strategy synthetic --num-trials 4"
+    if parent is not None:
+        title = f"Runs that go on from '{parent.name}'"
+        first = f"None yet. Try: greenroom replay {parent.name} TASK --from-turn 1 --trials 10"
     list_jobs(
         store.runs,
-        {
-            "Agent": lambda run: run.agent_strategy,
-            "Env": lambda run: run.env,
-            "Split": lambda run: run.task_split,
-        },
-        lambda run: run.model_dump(mode="json", exclude={"policy", "task_indices"}),
-        title=f"Runs in {store.location}",
+        columns,
+        lambda run: run.model_dump(
+            mode="json", exclude={"policy": True, "task_indices": True, "task_set": {"task_hashes"}}
+        ),
+        title=title,
         cells="Episodes",
         figure="pass^1",
-        first="No runs yet. Try: greenroom run --agent-strategy synthetic --num-trials 4",
+        first=first,
         json=json,
+        parent=None if parent is None else parent.id,
     )
 
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-import threading
-import time
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from greenroom.benchmark.config import RunConfig
 from greenroom.cli.config_options import ServedAgentCommand, takes
+from greenroom.cli.options import Host, Port, ReadyJson
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from greenroom.benchmark.sessions import AgentSessions
     from greenroom.workflows import Workflow
 
 _MEGABYTE = 1 << 20
-_SECONDS_TO_END = 0.5
 
 
 app = typer.Typer()
@@ -57,12 +60,8 @@ def serve(
             "... Every session has a world of its own.",
         ),
     ] = None,
-    host: Annotated[
-        str, typer.Option("--host", help="Where to listen; beyond this machine it needs a token.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option("--port", help="0 takes any that is free.", min=0, max=65535)
-    ] = 8000,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
     cors: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,40 +77,65 @@ def serve(
     max_concurrency: Annotated[
         int, typer.Option("--max-concurrency", help="How many calls may run at once.", min=1)
     ] = 256,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one line of JSON when it is ready, for scripts.")
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout",
+            help="How many seconds a call may take, streams included; then it is 504. Without it, "
+            "calls may take for ever.",
+            min=0.001,
+            metavar="SECONDS",
+        ),
+    ] = None,
+    access_log: Annotated[
+        bool | None,
+        typer.Option(
+            "--access-log/--no-access-log",
+            help="Write a line to standard error for each request: method, path, status, "
+            "milliseconds, bytes. By default yes, and no with --json.",
+        ),
+    ] = None,
+    reload: Annotated[
+        bool,
+        typer.Option(
+            "--reload",
+            help="Load the workflows anew when their files change. A file with a mistake is told, "
+            "and the workflows stay as they were.",
+        ),
     ] = False,
+    as_json: ReadyJson = False,
 ) -> None:
     """Serve workflows over HTTP until Ctrl-C.
 
     With GREENROOM_TOKEN set, requests need it as a bearer token.
     """
+    from greenroom.cli.leaving import leave_behind_what_runs
     from greenroom.errors import InputError
     from greenroom.util.hosts import TOKEN_VARIABLE, check_host
     from greenroom.workflows import load_workflows
-    from greenroom.workflows.serve import create_app, serve_until_stopped
+    from greenroom.workflows.serve import ReloadingApp, create_app, serve_until_stopped
 
-    token = os.environ.get(TOKEN_VARIABLE) or None
+    token, targets = os.environ.get(TOKEN_VARIABLE) or None, workflows or []
     check_host(host, token)
-    found = load_workflows(*workflows) if workflows else []
-    sessions: list[AgentSessions] = []
-    if agent is not None:
-        from greenroom.benchmark import check_config
-        from greenroom.benchmark.context import prepare_run
-        from greenroom.benchmark.sessions import AgentSessions
-
-        config = check_config(fields | {"agent_strategy": agent})
-        sessions.append(AgentSessions(prepare_run(config)))
-        found.append(sessions[0].workflow())
-    if not found:
-        raise InputError("Name a workflow, as in app.py:name, or an agent by --agent.")
-    served = create_app(
-        *found,
+    sessions = [] if agent is None else [_sessions_of(agent, fields)]
+    agents = [one.workflow() for one in sessions]
+    found = [*load_workflows(*targets), *agents]
+    if not found or (reload and not targets):
+        also = "" if reload else ", or an agent by --agent"
+        raise InputError(f"Name a workflow, as in app.py:name{also}.")
+    create = partial(
+        create_app,
         token=token,
         cors_origins=cors or (),
         max_body=max_body * _MEGABYTE,
         max_concurrent_calls=max_concurrency,
+        timeout=timeout,
+        access_log=_writes_access_log(access_log, as_json=as_json),
     )
+    served: ASGIApp = create(*found)
+    if reload:
+        tell = partial(typer.echo, err=True)
+        served = ReloadingApp(targets, lambda: create(*load_workflows(*targets), *agents), tell)
 
     def announce(address: str) -> None:
         if as_json:
@@ -119,23 +143,41 @@ def serve(
         else:
             _print_ready(address, found, secured=token is not None)
 
-    within = sessions[0].running() if sessions else None
+    within = _running(sessions, served)
     serve_until_stopped(served, host=host, port=port, announce=announce, within=within)
     if not as_json:
         typer.echo("Stopped.")
-    _leave_behind_what_runs()
+    leave_behind_what_runs()
 
 
-def _leave_behind_what_runs() -> None:
-    """End at once, though handlers may still run in threads: nothing can stop those."""
-    running = [one for one in threading.enumerate() if not one.daemon]
-    running.remove(threading.main_thread())
-    until = time.monotonic() + _SECONDS_TO_END
-    for one in running:  # idle threads have been told to end, and need a moment
-        one.join(max(0.0, until - time.monotonic()))
-    if any(one.is_alive() for one in running):
-        typer.echo("Calls that still ran are left unfinished.", err=True)
-        os._exit(0)
+def _sessions_of(agent: str, fields: dict[str, Any]) -> AgentSessions:
+    from greenroom.benchmark import check_config
+    from greenroom.benchmark.context import prepare_run
+    from greenroom.benchmark.sessions import AgentSessions
+
+    return AgentSessions(prepare_run(check_config(fields | {"agent_strategy": agent})))
+
+
+def _writes_access_log(wanted: bool | None, *, as_json: bool) -> bool:
+    """Whether requests are logged. Scripts that read one line may leave the rest unread."""
+    from greenroom.workflows.serve import write_access_log
+
+    logs = not as_json if wanted is None else wanted
+    if logs:
+        write_access_log()
+    return logs
+
+
+@asynccontextmanager
+async def _running(sessions: list[AgentSessions], served: ASGIApp) -> AsyncGenerator[None]:
+    from greenroom.workflows.serve import ReloadingApp
+
+    async with AsyncExitStack() as stack:
+        for one in sessions:
+            await stack.enter_async_context(one.running())
+        if isinstance(served, ReloadingApp):
+            await stack.enter_async_context(served.watching())
+        yield
 
 
 def _ready(address: str, workflows: list[Workflow]) -> dict[str, Any]:
@@ -161,8 +203,8 @@ def _print_ready(address: str, workflows: list[Workflow], *, secured: bool) -> N
         typer.echo(f"  {_address(address, one, workflows)}  {kind} {one.name}{about}")
     typer.echo(
         "Each has POST /invoke, /inspect, /run and /test; chat workflows also "
-        "/v1/chat/completions.\n"
-        f"All of it: {address}/openapi.json"
+        "/v1/chat/completions and /v1/responses.\n"
+        f"A page on how to call them: {address}"
     )
     first = next((one for one in workflows if one.is_chat), workflows[0])
     where = _address(address, first, workflows)

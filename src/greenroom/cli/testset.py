@@ -149,6 +149,32 @@ def export(
 
 
 @app.command()
+def diff(
+    first: Reference,
+    second: Reference,
+    rows: Annotated[
+        int, typer.Option("--rows", help="How many rows that differ to show.", min=0)
+    ] = 20,
+    json: Json = False,
+) -> None:
+    """Show what changed between two versions of a test set: rows, and within them cells."""
+    from greenroom.cli.testset_diff import difference_facts, print_differences
+    from greenroom.evaluation.test_sets import find_version
+    from greenroom.store import open_store
+    from greenroom.store.test_set_differences import row_differences
+
+    store = open_store()
+    before, after = find_version(store, first), find_version(store, second)
+    if before.test_set_id != after.test_set_id:
+        raise InputError(f"{before} and {after} are different test sets: name two versions of one.")
+    found = row_differences(store.engine, before, after)
+    if json:
+        print_json(difference_facts(store, before, after, found, rows))
+    else:
+        print_differences(store, before, after, found, rows)
+
+
+@app.command()
 def add(
     test_set: Annotated[str, typer.Argument(help="The test set's name.", metavar="NAME")],
     row: Annotated[

@@ -44,12 +44,13 @@ def work(
     noun: str,
     shown: bool,
     resume: str | None = None,
+    kept: bool = True,
 ) -> None:
     """Work through what is left of a job, or say how to go on with it and exit.
 
     `run` takes `on_plan` and `on_result`; `watch_job` explains `figure`, `value` and `before`.
     `noun` names the cells. `resume` is the command that goes on, if it is not that of the job's
-    kind.
+    kind. A job that is not `kept` is in a passing store: it can only begin anew.
     """
     from greenroom.models import BudgetExhausted
     from greenroom.store import StoreError
@@ -65,16 +66,16 @@ def work(
         stopped = signal.SIGINT
     except BudgetExhausted as spent:
         resume += " --max-cost ... (or --max-tokens-total ...)"
-        _say_how_to_go_on(jobs, job, str(spent).rstrip("."), noun, resume)
+        _say_how_to_go_on(jobs, job, str(spent).rstrip("."), noun, resume, kept=kept)
         raise typer.Exit(OUT_OF_BUDGET) from None
     except StoreError:
         raise  # it says itself how to go on
     except InputError:
         if jobs.finished(job.id):
-            _say_how_to_go_on(jobs, job, "Stopped by an error", noun, resume)
+            _say_how_to_go_on(jobs, job, "Stopped by an error", noun, resume, kept=kept)
         raise
     if stopped is not None:
-        _say_how_to_go_on(jobs, job, "Stopped", noun, resume)
+        _say_how_to_go_on(jobs, job, "Stopped", noun, resume, kept=kept)
         raise typer.Exit(STOPPED + stopped)
 
 
@@ -134,13 +135,11 @@ def _handle_signals(stop: Callable[[int], None]) -> None:
 
 
 def _say_how_to_go_on(
-    jobs: Jobs[Any, Any, Any], job: JobRecord, why: str, noun: str, resume: str
+    jobs: Jobs[Any, Any, Any], job: JobRecord, why: str, noun: str, resume: str, *, kept: bool
 ) -> None:
-    kept = len(jobs.finished(job.id))
-    echo(
-        f"\n{why}: {kept} of {job.planned} {noun} are finished and stored. Go on with: {resume}",
-        err=True,
-    )
+    done = f"{len(jobs.finished(job.id))} of {job.planned} {noun} are finished"
+    how = f" and stored. Go on with: {resume}" if kept else f", and not kept. Once more: {resume}"
+    echo(f"\n{why}: {done}{how}", err=True)
 
 
 def play_and_report(
@@ -173,7 +172,7 @@ def play_and_report(
             "A model this small only shows that the pipeline works: its score means nothing."
         )
     report = _report(store, run, outcome, hints, "runs", json=json)
-    _check_any(store.runs, run, "episode")
+    check_any(store.runs, run, "episode")
     return report
 
 
@@ -208,11 +207,11 @@ def run_and_report(
         again = f"greenroom evals resume {evaluation.name}"
         hints.append(f"Some calls gave no answer. Make them again: {again}")
     report = _report(store, evaluation, outcome, hints, "evals", json=json)
-    _check_any(store.evaluations, evaluation, "call")
+    check_any(store.evaluations, evaluation, "call")
     finish(report)
 
 
-def _check_any(jobs: Jobs[Any, Any, Any], job: JobRecord, noun: str) -> None:
+def check_any(jobs: Jobs[Any, Any, Any], job: JobRecord, noun: str) -> None:
     """Exit with an error if nothing has a result: that is no success."""
     if job.planned and not jobs.finished(job.id):
         typer.echo(f"error: No {noun} of '{job.name}' has a result.", err=True)

@@ -23,6 +23,7 @@ from greenroom.agents import AgentStrategy, find_strategy
 from greenroom.benchmark import RunConfig, RunContext, check_config
 from greenroom.benchmark.context import check_models
 from greenroom.domains import Domain, PackInfo, Toolset, pack_in_memory
+from greenroom.domains.editions import Edition
 from greenroom.domains.tools import ToolInfo
 from greenroom.errors import GreenroomError, InputError
 from greenroom.integrations.tau_bench_agent import RunStopped, UpstreamAgent
@@ -66,6 +67,8 @@ def play(flags: argparse.Namespace) -> Any:
     our_config = _our_config(flags)
     strategy = find_strategy(our_config.agent_strategy)
     strategy.check(our_config.agent_options)
+    if any(isinstance(one, str) for one in our_config.task_ids or ()):
+        raise InputError("Tau Bench's tasks have no ids: --task-ids takes their places, from 0.")
     flags.task_ids = our_config.task_ids
     _check_strategy(strategy)
     check_models(our_config, strategy)
@@ -91,7 +94,7 @@ def _domain(name: str, policy: str, tool_infos: list[ToolInfo]) -> Domain:
     """Tau Bench's domain as far as agents may know it: no tasks, no data."""
     info = PackInfo(name="tau_bench", version="", source="the installed tau_bench", licence="")
     pack = pack_in_memory(info, name, tables={}, tasks={}, policy=policy, tool_infos=tool_infos)
-    return Domain(Toolset(), pack)
+    return Domain(Edition(Toolset()), pack)
 
 
 def _upstream(name: str) -> Any:

@@ -105,7 +105,7 @@ class UpstreamAgent:
                 env,
                 self._types.Action,
                 self._context.domain,
-                max_steps=max_num_steps or config.max_num_steps,
+                max_steps=max_num_steps or self._context.max_steps,
             )
             attempt = _Attempt(stage, number, ledger)
             await self._play(attempt, task_index, trial)

@@ -45,6 +45,8 @@ class UpstreamStage(Stage):
         max_steps: int,
     ) -> None:
         # The initialisation of Stage takes an environment of ours.
+        self.greeting = None
+        self.past = []
         self.opening = ""
         self.policy = domain.policy
         self.tool_infos = domain.tool_infos
@@ -61,6 +63,11 @@ class UpstreamStage(Stage):
     def over(self) -> bool:
         """No further step is possible."""
         return self.done or len(self.steps) >= self._max_steps
+
+    @property
+    def last_failed(self) -> bool:
+        """Whether the last step was a call that failed, as Tau Bench's tools tell it."""
+        return bool(self.steps) and (self.steps[-1].observation or "").startswith("Error")
 
     @property
     def final_reward(self) -> float | None:

@@ -1,0 +1,89 @@
+"""`greenroom runs card`: a claim card of a run, and its verification."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from greenroom.cli.options import Json
+from greenroom.cli.output import echo, print_json
+from greenroom.cli.reporting import FAILED
+from greenroom.errors import InputError
+
+
+def card(
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            help="The name or id of a run; with --verify, by default the one on the card.",
+            metavar="RUN",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="Write a file: .json, or .md for people.", metavar="FILE"
+        ),
+    ] = None,
+    verify: Annotated[
+        Path | None,
+        typer.Option(
+            "--verify", help="Build the card in this file again and compare.", metavar="FILE"
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Write all that a published figure needs: task set, agent, figures, coverage, cost, hashes.
+
+    With --verify, build a card again from the store; the exit status is 1 if anything differs.
+    """
+    from greenroom.benchmark.reproducing import commands_of
+    from greenroom.reports.card import build_card, card_json, card_markdown
+    from greenroom.store import open_store
+
+    if verify is not None:
+        if output is not None:
+            raise InputError("--verify reads a card and --output writes one: give one of them.")
+        _verify(verify, run, json=json)
+        return
+    if run is None:
+        raise InputError("Name the run: greenroom runs card RUN -o card.json")
+    store = open_store()
+    found = store.runs.find(run)
+    made = build_card(store, found, commands_of(found))
+    if output is None:
+        echo((card_json if json else card_markdown)(made).rstrip("\n"))
+        return
+    if output.suffix not in (".json", ".md"):
+        raise InputError(f"A card is a .json or a .md file, and {output.name} is neither.")
+    from greenroom.util.files import check_directory, write_whole
+
+    check_directory(output)
+    write_whole(output, (card_json if output.suffix == ".json" else card_markdown)(made))
+    if json:
+        print_json({"file": str(output), "run": found.name})
+    else:
+        echo(f"Wrote {output}. 'greenroom runs card --verify {output}' checks it.")
+
+
+def _verify(path: Path, run: str | None, *, json: bool) -> None:
+    from greenroom.benchmark.reproducing import commands_of
+    from greenroom.domains.packs import read_text
+    from greenroom.reports.card import read_card, verify_card
+    from greenroom.store import open_store
+
+    claimed = read_card(read_text(path), str(path))
+    store = open_store()
+    found = store.runs.find(run or str(claimed["run"].get("id")))
+    problems = verify_card(store, found, claimed, commands_of(found))
+    if json:
+        print_json({"run": found.name, "holds": not problems, "differences": problems})
+    else:
+        for problem in problems:
+            echo(problem)
+        word = "holds" if not problems else "does not hold"
+        echo(f"{path} {word}: {len(problems) or 'no'} difference{'s' * (len(problems) != 1)}.")
+    if problems:
+        raise typer.Exit(FAILED)
