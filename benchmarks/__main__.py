@@ -11,25 +11,44 @@ from rich.table import Table
 from benchmarks.beside_agenta import calls_beside_agenta
 from benchmarks.environments import episode_speed, live_environments
 from benchmarks.evaluations import evaluated_rows
+from benchmarks.gateway import metered_calls
 from benchmarks.large_store import large_jobs
-from benchmarks.models import episodes_in_flight, few_at_once, many_at_once, model_calls
+from benchmarks.mcp_calls import mcp_calls
+from benchmarks.models import (
+    both_parties,
+    episodes_in_flight,
+    few_at_once,
+    many_at_once,
+    model_calls,
+)
+from benchmarks.playground import playground_pages
 from benchmarks.serving import served_calls
 from benchmarks.statistics import coverage, false_calls, power, steady_agent
 from benchmarks.storage import kept_results, long_run
+from benchmarks.tau2 import tau2_episodes, tau2_live_environments
+from benchmarks.tracing import spans_that_wait, traced_episodes
 
 BENCHMARKS = (
     episode_speed,
     live_environments,
+    tau2_episodes,
+    tau2_live_environments,
     kept_results,
     long_run,
     large_jobs,
     few_at_once,
+    both_parties,
     many_at_once,
     model_calls,
     episodes_in_flight,
     served_calls,
+    mcp_calls,
+    metered_calls,
     calls_beside_agenta,
+    playground_pages,
     evaluated_rows,
+    traced_episodes,
+    spans_that_wait,
     steady_agent,
     coverage,
     false_calls,

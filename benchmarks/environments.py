@@ -35,7 +35,7 @@ def episode_speed() -> Iterator[Measure]:
         rounds = [cpu_seconds(lambda: _naive_episodes(domain, files)) for _ in range(ROUNDS)]
         naive = min(rounds) / NAIVE_TASKS
     # Leave out what a process does once: loading the base and starting an event loop.
-    anyio.run(_oracle_episodes, Domain(domain.tools, domain.pack), range(1))
+    anyio.run(_oracle_episodes, Domain(domain.edition, domain.pack), range(1))
     cold, warm = zip(*(_both_passes(domain, tasks) for _ in range(ROUNDS)), strict=True)
     for name, ours, floor in (("first pass", min(cold), 900.0), ("later passes", min(warm), None)):
         yield Measure(
@@ -66,7 +66,7 @@ def live_environments() -> Iterator[Measure]:
 
 
 def _both_passes(domain: Domain, tasks: range) -> tuple[float, float]:
-    fresh = Domain(domain.tools, replace(domain.pack, load_tables=domain.pack.load_tables))
+    fresh = Domain(domain.edition, replace(domain.pack, load_tables=domain.pack.load_tables))
     assert fresh.pack.base, "loading the base once per process is not part of an episode"
     first, later = (
         cpu_seconds(lambda: anyio.run(_oracle_episodes, fresh, tasks)) / len(tasks)

@@ -84,7 +84,7 @@ def make_runs(
 ) -> None:
     """Make runs of so many tasks and trials, complete, of a pack of their own."""
     store, pack = open_folder(folder), folder / f"pack-{tasks}"
-    write_pack(pack, [generate_pack("retail", seed=1, tasks=tasks)])
+    write_pack(pack, [generate_pack("retail", seed=1, tasks=tasks, difficulty="easy")])
     played = max(1, min(trials, _PLAYED_EPISODES // tasks))
     for seed, name in enumerate(names, 1):
         config = check_config(

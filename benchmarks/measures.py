@@ -12,6 +12,7 @@ from pathlib import Path
 from greenroom.domains.domain import Domain, load_domain
 
 OFFICIAL_DATA = Path(os.environ.get("GREENROOM_DATA") or "../shared/data/tau-bench")
+TAU2_DATA = Path(os.environ.get("GREENROOM_TAU2_DATA") or "../shared/data/tau2")
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,10 @@ def retail_domain() -> tuple[Domain, str]:
     """The official retail data if it is there, else generated data of the same size."""
     if (OFFICIAL_DATA / "retail").is_dir():
         return load_domain("retail", OFFICIAL_DATA), "official retail data"
+    from greenroom.domains.packs import DEFAULT_EDITION
     from greenroom.domains.plugins import generate_pack
     from greenroom.domains.retail import plugin
 
-    return Domain(plugin.tools, generate_pack("retail", seed=1, tasks=320)), "generated retail data"
+    edition = plugin.edition(DEFAULT_EDITION, plugin.check())
+    pack = generate_pack("retail", seed=1, tasks=320, difficulty="easy")
+    return Domain(edition, pack), "generated retail data"

@@ -25,6 +25,7 @@ from sqlalchemy import URL
 
 from benchmarks.measures import OFFICIAL_DATA, Measure, retail_domain
 from greenroom.benchmark import check_config, play_run, start_run
+from greenroom.domains.domain import load_domain
 from greenroom.domains.pack_writer import write_pack
 from greenroom.store import EpisodeRecord, Store, open_engine
 
@@ -61,6 +62,28 @@ def few_at_once() -> Iterator[Measure]:
 def many_at_once() -> Iterator[Measure]:
     """Four trials of each, 200 at once, with a model that answers after 500 ms."""
     yield _beside_floor(trials=4, concurrency=200, latency=0.5, at_most=1.3)
+
+
+def both_parties() -> Iterator[Measure]:
+    """Two trials of telecom, where agent and user both call tools, 10 at once, 50 ms."""
+    env, latency, concurrency = "telecom", 0.05, 10
+    tasks = len(load_domain(env).tasks())
+    with _server(None, latency, env) as api_base:
+        rounds = [
+            _play(None, api_base, env=env, tasks=tasks, trials=2, concurrency=concurrency)
+            for _ in range(ROUNDS)
+        ]
+    played = min(rounds, key=lambda played: played.seconds)
+    floor = played.floor(latency, concurrency)
+    yield Measure(
+        f"{tasks} telecom tasks x 2, both parties ask models, {concurrency} at once, "
+        f"{latency * 1e3:.0f} ms: time over the least possible",
+        f"{played.seconds:.1f} s",
+        f"{floor:.1f} s at least",
+        played.seconds / floor,
+        "x",
+        at_most=1.15,
+    )
 
 
 def model_calls() -> Iterator[Measure]:
@@ -120,17 +143,24 @@ def _beside_floor(*, trials: int, concurrency: int, latency: float, at_most: flo
 
 
 def _play(
-    data: Path, api_base: str, *, tasks: int = TASKS, trials: int = 1, concurrency: int = 1
+    data: Path | None,
+    api_base: str,
+    *,
+    env: str = "retail",
+    tasks: int = TASKS,
+    trials: int = 1,
+    concurrency: int = 1,
 ) -> Played:
     config = check_config(
         {
+            "env": env,
             "agent_strategy": "tool-calling",
             "model": "oracle",
             "api_base": api_base,
             "user_strategy": "llm",
             "user_model": "user",
             "user_api_base": api_base,
-            "data": str(data),
+            "data": None if data is None else str(data),
             "end_index": tasks,
             "num_trials": trials,
             "max_concurrency": concurrency,
@@ -176,15 +206,18 @@ def _pack() -> Generator[tuple[Path, str]]:
 
 
 @contextmanager
-def _server(data: Path, latency: float) -> Generator[str]:
-    options = ["--data", str(data), "--port", "0", "--latency", f"{latency}s"]
+def _server(data: Path | None, latency: float, env: str = "retail") -> Generator[str]:
+    given = [] if data is None else ["--data", str(data)]
+    options = ["--env", env, *given, "--port", "0", "--latency", f"{latency}s"]
     with subprocess.Popen(
         [sys.executable, "-c", _SERVER, "model-server", *options], stdout=subprocess.PIPE, text=True
     ) as process:
         try:
             assert process.stdout is not None
             api_base = _address(process.stdout)
-            _play(data, api_base, tasks=1)  # what happens once, on either side, stays outside
+            _play(
+                data, api_base, env=env, tasks=1
+            )  # what happens once, on either side, stays outside
             yield api_base
         finally:
             process.terminate()
