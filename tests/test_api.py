@@ -207,5 +207,7 @@ def test_a_chat_function_is_told_by_its_first_parameter(store: Store) -> None:
 def test_what_cannot_play_is_refused(store: Store) -> None:
     with pytest.raises(InputError, match="not usable as agent strategy"):
         greenroom.run("retail", agent=object(), store=store)
+    with pytest.raises(InputError, match="give an object as `agent`"):
+        greenroom.run(workflow=chatty, store=store)
     with pytest.raises(InputError, match="no tasks to play"):
         greenroom.run("retail", agent="oracle", tasks=[], store=store)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
 import sqlite3
+import subprocess
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -77,3 +81,42 @@ def test_a_failed_backup_leaves_no_file(tmp_path: Path, monkeypatch: pytest.Monk
         backup(store.engine, target)
     store.close()
     assert not target.exists()
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from greenroom.util.files import write_whole
+
+def pieces():
+    yield b"the beginning"
+    yield b"x" * 100_000
+    os.kill(os.getpid(), signal.SIGKILL)
+    yield b"the end"
+
+write_whole(Path(sys.argv[1]), pieces())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("before", [None, "what was there"])
+def test_a_process_that_is_killed_leaves_no_half_file(tmp_path: Path, before: str | None) -> None:
+    path = tmp_path / "report.eval"
+    if before is not None:
+        path.write_text(before)
+    done = subprocess.run([sys.executable, "-c", KILLED, path], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert (path.read_text() if path.exists() else None) == before
+
+
+def test_several_writers_leave_one_whole_file(tmp_path: Path) -> None:
+    path = tmp_path / "report.eval"
+    texts = [str(number) * 200_000 for number in range(8)]
+
+    def write(text: str) -> None:
+        write_whole(path, (text[start : start + 1000] for start in range(0, len(text), 1000)))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, texts))
+    assert path.read_text() in texts
+    assert [one.name for one in tmp_path.iterdir()] == [path.name]

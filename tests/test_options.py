@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from greenroom.benchmark.config import RunConfig, check_config
-from greenroom.domains.environment import MAX_STEPS
 from greenroom.domains.packs import DEFAULT_SPLIT
 from greenroom.errors import InputError, UnknownName
 from greenroom.evaluation.config import EvaluationConfig, check_evaluation_config
@@ -56,7 +55,7 @@ def test_no_flag_is_spelt_twice(model: type[BaseModel]) -> None:
 
 
 def test_defaults_are_those_of_the_domains() -> None:
-    assert RunConfig().max_num_steps == MAX_STEPS
+    assert RunConfig().max_num_steps is None  # the domain's edition decides
     assert RunConfig().task_split == DEFAULT_SPLIT
 
 

@@ -113,12 +113,20 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
             *("--judge-model", "m", "--judge-api-base", address),
         )
         yield "identify", "broken", "--judge-model", "m", "--judge-api-base", address
+        yield "run", "--judge-model", "m", "--judge-api-base", address, *few
+        yield "regrade", "broken", "--judge-model", "m", "--judge-api-base", address
+        yield "regrade", "broken", "--data", address
         yield "run", "--data", address, *few
     yield "run", "--data", given / "linked", *few
     yield "resume", "broken"
     yield "compare", "broken", "asked"
     yield "errors", "broken"
     yield "identify", "broken", "--judge-model", "m", "--judge-api-base", server
+    yield "regrade", "broken", "--judge-model", "m", "--judge-api-base", server
+    yield (
+        *("runs", "submission", "broken", "-o", made / "submissions"),
+        *("--model-organization", "a", "--submitting-organization", "b"),
+    )
     yield "serve", f"{broken}:leaky"
     yield "inspect", f"{broken}:leaky"
     yield "chat", f"{app}:leaky", "--message", "hello"
@@ -135,6 +143,7 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
     yield "conformance", given / "results.json", "--data", given / "linked"
     yield "generate", "--tasks", 2, "-o", made / "world"
     yield "model-server", "--data", ADDRESS
+    yield "mcp", "--data", ADDRESS
     for group, name in (("runs", "broken"), ("runs", "asked"), ("evals", "failed")):
         yield group, "show", name
         yield group, "report", name, "-o", made / f"{name}.html"
@@ -144,6 +153,9 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
             yield group, "export", name, "--format", form, "-o", made / f"{name}.{form}"
         yield group, "list"
         yield group, "list", "--json"
+    yield "runs", "card", "asked"
+    yield "runs", "card", "broken", "-o", made / "card.json"
+    yield "runs", "card", "--verify", made / "card.json"
     yield "runs", "watch", "broken"
     yield "evals", "show", "failed", "--row", 1
     yield "evals", "resume", "failed"
@@ -152,6 +164,8 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
     for command in (("list",), ("show", 0), ("validate", "--end-index", 1)):
         for data in (pack, given / "linked"):
             yield "tasks", *command, "--data", data
+    yield "tasks", "diff", pack, given / "linked"
+    yield "tasks", "diff", "broken", ADDRESS
     yield "agents", "list"
     yield "agents", "show", f"{broken}:agent"
     yield "models", "list"
@@ -169,8 +183,15 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
     yield "testset", "show", "places"
     yield "testset", "export", "places", "-o", made / "places.csv"
     yield "testset", "add", "places", given / "more.csv"
+    yield "testset", "diff", "places@1", "places"
     yield "testset", "delete", "places", "--yes"
     yield ("evaluators", "list")
+    yield "notes", "list"
+    yield "notes", "export", made / "notes.jsonl"
+    yield "notes", "import", given / "secrets.txt"
+    yield "notes", "agreement", "broken"
+    yield "playground", "--url", ADDRESS
+    yield "playground", f"{broken}:leaky"
 
 
 def leaves() -> set[tuple[str, ...]]:

@@ -16,7 +16,15 @@ import pytest
 
 from greenroom.domains.domain import Domain
 from greenroom.model_server import running_server
-from greenroom.workflows import Answer, Call, Event, LocalTarget, Workflow, load_workflows
+from greenroom.workflows import (
+    Answer,
+    Call,
+    CallError,
+    Event,
+    LocalTarget,
+    Workflow,
+    load_workflows,
+)
 from tests.agents.fastworkflow_probe import END, PLAN, command, use
 from tests.chat_server import ChatServer, OutOfOrder, running_chat_server, tool_call
 from tests.conftest import ROOT
@@ -29,6 +37,7 @@ NEEDS = {
     "plain_litellm": "litellm",
     "langgraph_agent": "langgraph",
     "pydantic_ai_agent": "pydantic_ai",
+    "openai_agents_agent": "agents",
 }
 EACH = [
     # litellm takes seconds to import. What is ignored is what pydantic says to it: of one of its
@@ -42,9 +51,10 @@ EACH = [
         ],
     ),
     "langgraph_agent",
+    "openai_agents_agent",
     "pydantic_ai_agent",
 ]
-WITH_OWN_TOOL = ["langgraph_agent", "pydantic_ai_agent"]
+WITH_OWN_TOOL = ["langgraph_agent", "openai_agents_agent", "pydantic_ai_agent"]
 STATUS = "Order W1 is on its way and arrives on Friday."
 REFUND = {
     "type": "function",
@@ -97,6 +107,8 @@ def reach(api_base: str, monkeypatch: pytest.MonkeyPatch, model: str = "scripted
     monkeypatch.setenv("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     # litellm keeps the sessions of its other client, which complain when they are left behind.
     monkeypatch.setenv("DISABLE_AIOHTTP_TRANSPORT", "True")
+    # It would send traces to OpenAI.
+    monkeypatch.setenv("OPENAI_AGENTS_DISABLE_TRACING", "1")
 
 
 def load(name: str, monkeypatch: pytest.MonkeyPatch) -> Workflow:
@@ -186,6 +198,27 @@ def test_words_are_streamed_and_the_history_goes_along(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_OWN_TOOL)
+def test_pictures_reach_the_model(name: str, model: ChatServer, monkeypatch: pytest.MonkeyPatch):
+    model.answering = lambda _: {"content": "A red dot."}
+    workflow = load(name, monkeypatch)
+    url = "data:image/png;base64,iVBORw0KGgo="
+    picture = {"type": "image_url", "image_url": {"url": url}}
+    shown = {"role": "user", "content": [{"type": "text", "text": "Look:"}, picture]}
+    assert called(workflow, shown).outputs == assistant("A red dot.")
+    words, seen = model.asked[0]["messages"][-1]["content"]
+    assert (words["text"], seen["image_url"]["url"]) == ("Look:", url)
+    # It is there in what was said before, too.
+    called(workflow, shown, assistant("A red dot."), user("Really?"))
+    assert model.asked[1]["messages"][-3]["content"] == [words, seen]
+
+    strange = {"role": "user", "content": [{"type": "hologram"}]}
+    if name != "langgraph_agent":  # LangChain hands on what it does not know
+        with pytest.raises(CallError, match="cannot be told a part of type 'hologram'"):
+            called(workflow, strange)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WITH_OWN_TOOL)
 def test_its_own_tool_is_run_and_told_in_the_answer(
     name: str, model: ChatServer, monkeypatch: pytest.MonkeyPatch
 ):
@@ -261,34 +294,42 @@ def test_a_model_that_fails_is_told_without_the_key(name: str, monkeypatch: pyte
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("name", EACH)
-def test_it_is_benchmarked_with_the_tools_of_a_domain(
-    name: str, retail: Domain, monkeypatch: pytest.MonkeyPatch
+def test_a_workflow_is_benchmarked_with_the_tools_of_a_domain(
+    retail: Domain, monkeypatch: pytest.MonkeyPatch
 ):
-    pytest.importorskip(NEEDS[name])
+    pytest.importorskip("litellm")
     with running_server(retail) as server:
-        reach(
-            server.api_base, monkeypatch, "openai/oracle" if name == "plain_litellm" else "oracle"
-        )
+        reach(server.api_base, monkeypatch, "openai/oracle")
         report = greenroom(
-            *("run", "--agent-strategy", "workflow", "--workflow", EXAMPLES / f"{name}.py"),
-            *("--task-ids", "1", "2", "3"),
+            *("run", "--workflow", EXAMPLES / "plain_litellm.py", "--task-ids", "1", "2", "3")
         )
     assert report["metrics"]["outcomes"] == {"success": 3}
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("name", WITH_OWN_TOOL)
-def test_it_is_evaluated_with_the_tools_that_it_called(
-    name: str, model: ChatServer, tmp_path: Path
+def test_an_agent_of_a_framework_is_benchmarked_with_the_model_of_the_run(
+    retail: Domain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    pytest.importorskip(NEEDS[name])
+    reach("http://127.0.0.1:9/v1", monkeypatch)  # nobody is there: its own model is not asked
+    monkeypatch.chdir(tmp_path)
+    with running_server(retail) as server:
+        report = greenroom(
+            *("run", "--agent-strategy", EXAMPLES / "openai_agents_agent.py"),
+            *("--model", "oracle", "--api-base", server.api_base, "--task-ids", "1", "2", "3"),
+        )
+    assert report["metrics"]["outcomes"] == {"success": 3}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_it_is_evaluated_with_the_tools_that_it_called(model: ChatServer, tmp_path: Path):
+    pytest.importorskip("pydantic_ai")
     rows = tmp_path / "orders.jsonl"
     looked_up = [{"name": "order_status", "arguments": {"order_id": "W1"}}]
     rows.write_text(json.dumps({"question": "my order?", "expected": looked_up}) + "\n")
     report = greenroom(
-        *("eval", EXAMPLES / f"{name}.py", rows, "--evaluator", "tool_calls"),
+        *("eval", EXAMPLES / "pydantic_ai_agent.py", rows, "--evaluator", "tool_calls"),
         *("--evaluator", "contains:values=Friday", "--repeats", "2"),
     )
     means = {one["name"]: one["mean"]["value"] for one in report["figures"]["evaluators"]}
@@ -341,7 +382,7 @@ def test_a_fastworkflow_workflow_runs_its_own_commands(tmp_path: Path):
 def test_the_page_shows_the_examples_as_they_are():
     page = blocks(ROOT / "docs/wrapping.md")
     shown = {block.file: block.text for block in page if block.language == "python"}
-    assert shown.keys() == {"echo.py", "plain_litellm.py", "langgraph_agent.py"}
+    assert shown.keys() == {"echo.py", "plain_litellm.py"}
     for name, code in shown.items():
         assert code == (EXAMPLES / str(name)).read_text(encoding="utf-8"), name
     every_code = [file.read_text(encoding="utf-8") for file in EXAMPLES.glob("*.py")]

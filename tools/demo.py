@@ -23,7 +23,8 @@ DATABASE = f"sqlite:///{FOLDER}/runs.db"
 
 NEXT = f"""\
 [bold]What to do next[/bold]
-1. Open [bold]{FOLDER}/report.html[/bold] in a browser: every episode can be read there.
+1. Run [bold]make playground[/bold]: the pages where you look at these runs, open any episode at any
+   turn, and talk to workflows. Without them, [bold]{FOLDER}/report.html[/bold] has every episode.
 2. Measure on fresh data that no model has seen:
      .venv/bin/greenroom generate --seed 7 --tasks 50 -o my-pack
      .venv/bin/greenroom run --agent-strategy synthetic --num-trials 4 --data my-pack

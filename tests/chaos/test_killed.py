@@ -1,14 +1,17 @@
-"""The process of the workflow is killed in the middle, and started again."""
+"""A process is killed in the middle: of a workflow, of a run whose agents are commands."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import signal
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
-from tests.chaos.jobs import GUIDE, Process, Scene
+from tests.chaos.jobs import GUIDE, NAME, Process, Scene
 from tests.chaos.provider import Connection, answers
 from tests.chaos.waiting import PATIENCE, free_port, is_open, wait_for
 
@@ -86,3 +89,60 @@ def test_the_own_process_of_a_workflow_is_killed(scene: Scene) -> None:
     assert outcomes.pop(killed) == "crashed"
     assert set(outcomes.values()) == {"answered"}
     assert scene.used().lost_calls == 1
+
+
+HANGS = """
+import json, os, subprocess, sys, time
+folder = sys.argv[1]
+asleep = [sys.executable, "-c", "import time; time.sleep(600)"]
+hangs = not os.path.exists(f"{folder}/go")
+for line in sys.stdin:
+    if "user" not in json.loads(line):
+        continue
+    if hangs:
+        left = subprocess.Popen(asleep, start_new_session=True)
+        name = f"{folder}/{os.getpid()}"
+        with open(f"{name}.part", "w") as file:
+            print(os.getpid(), left.pid, file=file)
+        os.rename(f"{name}.part", f"{name}.pids")
+        time.sleep(600)
+    print(json.dumps({"message": "Hello."}), flush=True)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are found by /proc")
+def test_a_run_that_is_killed_leaves_no_agent_behind(scene: Scene) -> None:
+    told, own = scene.folder / "told", scene.folder / "folders"
+    told.mkdir()
+    own.mkdir()
+    scene.env["TMPDIR"] = str(own)
+    program = scene.folder / "hangs.py"
+    program.write_text(HANGS)
+    line = shlex.join([sys.executable, str(program), str(told)])
+    words = ("run", "--agent-command", line, "--name", NAME, "--end-index", 2)
+    scene.tasks, scene.trials = 2, 1
+    process = scene.start(*words, "--max-concurrency", 2)
+
+    def hanging() -> list[int]:
+        assert process.alive, process.stderr
+        return [int(pid) for file in told.glob("*.pids") for pid in file.read_text().split()]
+
+    wait_for(lambda: len(hanging()) == 4, "two agents, and what they have started")
+    pids = hanging()
+    process.signal(signal.SIGKILL)
+    process.end()
+    wait_for(lambda: not any(map(_runs, pids)), "the end of all that the agents were")
+    wait_for(lambda: not list(own.iterdir()), "the end of their folders")
+    (told / "go").touch()
+    process = scene.resume()
+    assert process.end() == 0, process.stderr
+    assert len(scene.finished()) == 2
+    assert not list(own.iterdir())
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"  # dead, and nobody has looked yet

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from importlib import import_module
 from typing import Any
 from xml.etree import ElementTree
+from zipfile import ZipFile
 
 from markdown_it import MarkdownIt
 
@@ -165,6 +166,15 @@ def check_parquet(content: bytes) -> int:
     return int(parquet.read_table(arrow.BufferReader(content)).num_rows)
 
 
+def check_log(content: str | bytes) -> None:
+    """A log of Inspect has samples and a header of strict JSON."""
+    assert isinstance(content, bytes)
+    with ZipFile(io.BytesIO(content)) as log:
+        assert "header.json" in log.namelist()
+        for name in log.namelist():
+            strict_json(log.read(name).decode())
+
+
 def check_every_form(report: Report) -> dict[str, str]:
     """Every form of a report can be written and read back; gives those that are texts."""
     check_terminal(report)
@@ -172,10 +182,14 @@ def check_every_form(report: Report) -> dict[str, str]:
     for form in FORMS:
         if form == "junit" and isinstance(report, ComparisonReport):
             continue
-        if form == "tau-bench" and not isinstance(report, RunReport):
+        if form in ("tau-bench", "atif") and not isinstance(report, RunReport):
+            continue
+        if form == "inspect" and isinstance(report, ComparisonReport):
             continue
         content = render(report, form)
-        if isinstance(content, bytes):
+        if form == "inspect":
+            check_log(content)
+        elif isinstance(content, bytes):
             check_parquet(content)
         else:
             found[form] = content
@@ -183,7 +197,7 @@ def check_every_form(report: Report) -> dict[str, str]:
     check_page(found["html"])
     check_markdown(found["markdown"])
     check_csv(found["csv"])
-    for line in found["jsonl"].split("\n")[:-1]:
+    for line in (found["jsonl"] + found.get("atif", "")).split("\n")[:-1]:
         strict_json(line)
     if "junit" in found:
         check_xml(found["junit"])

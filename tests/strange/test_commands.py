@@ -9,6 +9,8 @@ import pytest
 from tests.cli.running import Greenroom
 from tests.strange.outputs import check_done
 
+pytestmark = pytest.mark.slow
+
 ODD = ["\udcff.json", "a\nb\x1b[31m.csv", "[/b]", "x" * 5_000, "", "\u202eabc", "http://\udcff/"]
 COMMANDS: list[tuple[str, ...]] = [
     ("run", "--data"),

@@ -22,6 +22,8 @@ from tests.cli.running import Greenroom
 from tests.strange.outputs import check_done, check_every_form, check_markdown
 from tests.strange.values import MARK, deep, examples, kept, normal, numbers, texts, values, written
 
+pytestmark = pytest.mark.slow
+
 NUMBER = count()
 
 

@@ -28,6 +28,8 @@ from tests.domains import small
 from tests.strange.outputs import check_done, check_every_form, check_markdown
 from tests.strange.values import MARK, deep, examples, kept, normal, texts, values
 
+pytestmark = pytest.mark.slow
+
 NUMBER = count()
 
 
@@ -253,7 +255,11 @@ def test_commands_tell_of_strange_runs(
     store: Store, greenroom: Greenroom, tmp_path: Path, strange: dict[str, Any]
 ) -> None:
     given = {place: text for place, text in strange.items() if place != "pack"}
-    result, other = play(Strange(**given), store), play(Strange(), store)
+    # Twice, because runs of different tasks or tools are refused.
+    result, other = play(Strange(**given), store), play(Strange(**given), store)
+    plain = play(Strange(), store)
+    refusable = ("compare", plain.name, result.run.name)
+    assert check_done(greenroom(*refusable), refusable).status in (0, 1, 2)
     for command in commands(result.run.name, other.name, tmp_path / "compared.md"):
         done = check_done(greenroom(*command), command)
         assert done.status in (0, 1), (command, done.err)

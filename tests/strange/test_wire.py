@@ -23,6 +23,8 @@ from tests.strange.outputs import check_done, check_every_form, check_piped, str
 from tests.strange.values import MARK, examples, numbers, texts, values
 from tests.workflows.serving import HELLO, Reply, serving
 
+pytestmark = pytest.mark.slow
+
 LAMPS = DomainPlugin("lamps", small.tools, small.small_pack)
 
 
