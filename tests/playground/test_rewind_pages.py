@@ -243,6 +243,10 @@ def test_the_panels_have_no_grave_fault(
     page.get_by_role("menuitem", name="Simulated user").click()
     expect(page.get_by_role("region", name="Simulated user")).to_be_visible()
     assert violations(page) == []
+    # What appears under the pointer is legible at once, wherever the pointer was left.
+    for bubble in (".bubble.theirs", ".bubble:not(.theirs)"):
+        page.locator(bubble).first.hover()
+        assert violations(page) == []
 
 
 def test_the_keyboard_alone_goes_on_from_a_turn(

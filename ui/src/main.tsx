@@ -1,8 +1,9 @@
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "./api/client";
+import { Queries } from "./api/queries";
 import { router } from "./router";
 import "../../src/greenroom/reports/html_assets/tokens.css";
 import "./styles/base.css";
@@ -15,7 +16,7 @@ import "./styles/forms.css";
 // zod, which reads the streams of chats, would try out `new Function`: the policy of the pages forbids it.
 Object.assign(globalThis, { __zod_globalConfig: { jitless: true } });
 
-const queries = new QueryClient({
+const queries = new Queries({
   defaultOptions: {
     queries: {
       // What changes is told by events (api/events.ts).
