@@ -5,7 +5,7 @@ import { quoted } from "../src/snippets";
 import { messagesUntil } from "../src/talk/actions";
 import { turnsUntil } from "../src/talk/api";
 import { callOf, copyForms, curlLine, textOfTurn } from "../src/talk/copies";
-import { costWords, figuresOf, secondsWords } from "../src/talk/figures";
+import { figuresOf } from "../src/talk/figures";
 import { rowsOf } from "../src/talk/rows";
 import { saidIn } from "../src/talk/said";
 import { parametersSchema } from "../src/talk/ThreadSettings";
@@ -92,9 +92,6 @@ describe("words", () => {
     expect(figuresOf(turn({ id: "3", seconds: 1 }), [one])).toEqual(["1.0 s", "cost –"]);
     expect(figuresOf(turn({ id: "5", prompt_tokens: 1 }))).toEqual(["1 + 0 tokens", "cost –"]);
     expect(figuresOf(turn({ id: "4", seconds: 1, cost: 0 }))).toEqual(["1.0 s", "$0"]);
-    expect(secondsWords(0.0123)).toBe("12 ms");
-    expect(secondsWords(125)).toBe("2 min 5 s");
-    expect([costWords(0), costWords(0.25), costWords(3)]).toEqual(["$0", "$0.250", "$3.00"]);
   });
   test("parameters show the workflow's own values as defaults", () => {
     const schema = {

@@ -6,6 +6,7 @@ import { EmptyState } from "../components/EmptyState";
 import { ErrorNote } from "../components/ErrorNote";
 import { Loading } from "../components/Loading";
 import { Page } from "../components/Page";
+import { fixed } from "../numbers";
 import { Command, Search, Status } from "../runs/parts";
 import { dateWords } from "../time";
 import { Progress, useEvaluationEvents, workflowWords } from "./parts";
@@ -140,7 +141,7 @@ function columnsOf(chosen: readonly string[], toggle: (key: string) => void): Co
       wide: true,
     },
     { id: "evaluators", name: "Evaluators", cell: (one) => one.evaluators.join(", "), wide: true },
-    { id: "mean", name: "Score", cell: (one) => (one.mean === null ? "–" : one.mean.toFixed(3)), number: true },
+    { id: "mean", name: "Score", cell: (one) => (one.mean === null ? "–" : fixed(one.mean, 3)), number: true },
     { id: "calls", name: "Calls", cell: (one) => <Progress one={one} />, number: true },
     { id: "status", name: "Status", cell: (one) => <Status status={one.status} /> },
     { id: "created", name: "Begun", cell: (one) => dateWords(one.created_at), wide: true },

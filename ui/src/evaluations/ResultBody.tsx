@@ -4,7 +4,7 @@ import { Message } from "../components/Message";
 import { Output } from "../components/Output";
 import { Transcript } from "../components/Transcript";
 import { shownMessages } from "../messages";
-import { costWords, secondsWords } from "./parts";
+import { costWords, fixed, secondsWords } from "../numbers";
 import type { Result, ShownScore } from "./queries";
 
 /** A conversation with more messages than this scrolls by itself. */
@@ -71,7 +71,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 function ScoreRow({ score }: { score: ShownScore }) {
   const sign = score.passed === null ? "·" : score.passed ? "✓" : "×";
   const verdict = score.passed === null ? "no verdict" : score.passed ? "passed" : "not passed";
-  const points = score.score === null ? (score.broken ? "the evaluator broke" : "no score") : score.score.toFixed(3);
+  const points = score.score === null ? (score.broken ? "the evaluator broke" : "no score") : fixed(score.score, 3);
   const compares = present(score.compared) || present(score.against);
   return (
     <div className="score-row">

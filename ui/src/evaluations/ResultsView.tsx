@@ -7,9 +7,10 @@ import { EmptyState } from "../components/EmptyState";
 import { ErrorNote } from "../components/ErrorNote";
 import { Loading } from "../components/Loading";
 import { LATER, useKeys } from "../keys";
+import { costWords, secondsWords } from "../numbers";
 import { Search } from "../runs/parts";
 import { oneOf, text } from "../search";
-import { costWords, lineOf, Outcome, Score, secondsWords } from "./parts";
+import { lineOf, Outcome, Score } from "./parts";
 import { type Evaluation, type ResultFilter, type ResultItem, resultsQuery } from "./queries";
 import { ResultPanel } from "./ResultPanel";
 

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEvents } from "../api/events";
 import { briefly, isObject } from "../json";
 import { messagesIn, textOf } from "../messages";
+import { fixed } from "../numbers";
 import { OutcomeMark } from "../runs/outcomes";
 import type { ComparedRow, EvaluationItem, ResultItem, ShownScore } from "./queries";
 
@@ -47,7 +48,7 @@ export function Outcome({ one }: { one: ResultItem["outcome"] }) {
 export function Score({ score }: { score: ShownScore | undefined }) {
   if (!score) return <span className="quiet">–</span>;
   const tone = score.passed === null ? "" : score.passed ? "yes" : "no";
-  const words = score.score === null ? (score.broken ? "broke" : "none") : score.score.toFixed(2);
+  const words = score.score === null ? (score.broken ? "broke" : "none") : fixed(score.score, 2);
   const verdict = score.passed === null ? "" : score.passed ? ", passed" : ", not passed";
   return (
     <span className={`score ${tone}`} title={score.reason || undefined}>
@@ -69,7 +70,7 @@ export function lineOf(value: unknown, longest = 300): string {
 /** What changed in a row: verdicts as shares of its repeats, and scores whose verdict stayed as mean scores. */
 export function changeWords({ evaluators, scores }: Pick<ComparedRow, "evaluators" | "scores">): string {
   const flipped = new Set(evaluators.map((one) => one.alias));
-  const points = (score: number | null, digits: number) => (score === null ? "none" : score.toFixed(digits));
+  const points = (score: number | null, digits: number) => (score === null ? "none" : fixed(score, digits));
   const verdicts = evaluators.map((one) => `${one.alias}: ${one.before} → ${one.now}`);
   const means = scores
     .filter((one) => !flipped.has(one.alias))
@@ -79,14 +80,4 @@ export function changeWords({ evaluators, scores }: Pick<ComparedRow, "evaluator
       return `${alias}: score ${points(before, digits)} → ${points(now, digits)}`;
     });
   return [...verdicts, ...means].join("; ");
-}
-
-export function secondsWords(seconds: number): string {
-  if (seconds <= 0) return "–";
-  return seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(1)} s`;
-}
-
-export function costWords(cost: number | null): string {
-  if (cost === null) return "–";
-  return `$${cost === 0 ? "0" : cost.toFixed(cost < 0.01 ? 5 : 3)}`;
 }

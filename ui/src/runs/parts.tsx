@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { useEvents } from "../api/events";
 import { CopyButton } from "../components/CopyButton";
+import { fixed } from "../numbers";
 import type { RunItem } from "./queries";
 
 /** Load what is shown of runs again when one of them changes, here or in a terminal. */
@@ -56,7 +57,7 @@ export function Command({ text }: { text: string }) {
 }
 
 export function percentWords(share: number | null | undefined, digits = 1): string {
-  return typeof share === "number" ? `${(100 * share).toFixed(digits)} %` : "–";
+  return typeof share === "number" ? `${fixed(100 * share, digits)} %` : "–";
 }
 
 /** A search field whose text goes into the address when one pauses. */

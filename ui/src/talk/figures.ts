@@ -1,15 +1,6 @@
 /** What a turn took, in words. */
+import { costWords, secondsWords } from "../numbers";
 import type { Turn } from "./api";
-
-export function secondsWords(seconds: number): string {
-  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
-}
-
-export function costWords(cost: number): string {
-  return cost === 0 ? "$0" : cost < 0.01 ? `$${cost.toPrecision(2)}` : `$${cost.toFixed(cost < 1 ? 3 : 2)}`;
-}
 
 /** Latency and tokens of a turn as far as they are known, and its cost if any turn of its thread tells such things. */
 export function figuresOf(turn: Turn, turns: readonly Turn[] = [turn]): string[] {

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { ErrorNote } from "../../components/ErrorNote";
+import { costWords } from "../../numbers";
 import { refreshThread } from "../api";
 import { isWorking, type Simulation, sendSimulated, simulate, simulationQuery, stopSimulation } from "./api";
 import { BriefForm } from "./BriefForm";
@@ -92,7 +93,7 @@ function StateWords({ simulation }: { simulation: Simulation | undefined }) {
   if (simulation.state === "done") parts.push(stops ? "and has nothing more to say" : "all of its turns");
   if (turns) parts.push(`· ${turns} ${turns === 1 ? "message" : "messages"} sent`);
   if (calls) parts.push(`· ${calls} model ${calls === 1 ? "call" : "calls"}`);
-  if (cost) parts.push(`· $${cost.toFixed(4)}`);
+  if (cost) parts.push(`· ${costWords(cost)}`);
   return (
     <span className="quiet" role="status">
       {parts.filter(Boolean).join(" ")}
