@@ -280,13 +280,54 @@ def test_a_question_that_the_provider_does_not_take_is_told_to_the_agent() -> No
     played(test)
 
 
-def test_a_response_cannot_be_fetched_again_and_that_is_told() -> None:
+def test_a_response_is_fetched_again_and_deleted_by_its_own_episode() -> None:
     async def test() -> None:
-        async with episode(FakeModel(["Yes."])) as (_, _, client):
+        async with episode(FakeModel(["Yes.", "No.", "Yes."])) as (_, _, client):
             response = await client.responses.create(model="gpt-4o", input="Hello")
-            with pytest.raises(openai.NotFoundError, match="can be continued by") as raised:
+            assert await client.responses.retrieve(response.id) == response
+            for missing in ("resp_0", "x" * 200):
+                with pytest.raises(openai.NotFoundError, match=f"id '{missing[:80]}' not found"):
+                    await client.responses.retrieve(missing)
+            with pytest.raises(openai.BadRequestError, match="'stream' is not supported"):
+                await client.responses.retrieve(response.id, stream=True)
+            with pytest.raises(openai.NotFoundError, match=r"no GET /v1/responses/.*items"):
+                await client.responses.input_items.list(response.id)
+            unkept = await client.responses.create(model="gpt-4o", input="Hello", store=False)
+            with pytest.raises(openai.NotFoundError):
+                await client.responses.retrieve(unkept.id)
+            async with client.responses.stream(model="gpt-4o", input="Hello") as stream:
+                streamed = await stream.get_final_response()
+            assert (await client.responses.retrieve(streamed.id)).output_text == "Yes."
+            await client.responses.delete(response.id)
+            with pytest.raises(openai.NotFoundError):
                 await client.responses.retrieve(response.id)
-            assert raised.value.code == "not_supported"
+            with pytest.raises(openai.BadRequestError, match="not found"):
+                await client.responses.create(
+                    model="gpt-4o", input="And?", previous_response_id=response.id
+                )
+
+    played(test)
+
+
+def test_a_provider_before_a_name_makes_no_other_model() -> None:
+    async def ask(client: Any, *names: str) -> None:
+        for name in names:
+            await client.chat.completions.create(model=name, messages=HELLO)
+
+    async def test() -> None:
+        async with open_gateway() as gateway:
+            for own, asked in (("gpt-4o", "openai/gpt-4o"), ("openai/gpt-4o", "gpt-4o")):
+                async with (
+                    gateway.episode(FakeModel(["Yes."]), own) as endpoint,
+                    openai.AsyncOpenAI(
+                        base_url=endpoint.model_base, api_key=endpoint.token
+                    ) as client,
+                ):
+                    await ask(client, asked)
+                    with pytest.raises(openai.NotFoundError):
+                        await ask(client, "my-gpt-4o")
+                    with pytest.raises(openai.NotFoundError):
+                        await ask(client, "4o")
 
     played(test)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import math
+import re
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -21,7 +22,7 @@ import anyio
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from greenroom.agents.gateway import wire
-from greenroom.agents.gateway.responses import KeptResponses, respond
+from greenroom.agents.gateway.responses import KeptResponses, respond, respond_again
 from greenroom.agents.tool_calls import CallTidier
 from greenroom.errors import GreenroomError
 from greenroom.models import (
@@ -51,10 +52,7 @@ _SECONDS_TO_END = 1
 _KEEP_ALIVE = 3600
 """A connection that we close while a busy client sends its next question would fail the agent."""
 _SHOWN_NAME = 80
-_NOT_SHOWN = (
-    "There is nothing here: responses can be continued by 'previous_response_id', and are not "
-    "shown again."
-)
+_RESPONSE = re.compile(r"v1/responses/[^/]+")
 _OVERRULED = "settings of the agent that the run overrules"
 _SHOWN_SETTINGS = 20
 _MENDABLE = (ContextWindowExceeded, ContentFiltered, wire.RequestNotTaken)
@@ -132,7 +130,7 @@ class EpisodeEndpoint:
 
     def check_model(self, asked: str | None) -> None:
         """Refuse any model but the run's, and note that another one was asked."""
-        if asked in (None, "", DEFAULT_MODEL, self.model_name):
+        if not asked or asked == DEFAULT_MODEL or _is_same_model(asked, self.model_name):
             return
         self.facts["model refused"] = f"{asked[:_SHOWN_NAME]}, the run's is {self.model_name}"
         raise wire.refusal(
@@ -302,10 +300,13 @@ async def _answer(endpoint: EpisodeEndpoint, exchange: Exchange, path: str) -> N
         case "GET", _ if path.startswith("v1/models/"):
             endpoint.check_model(path.removeprefix("v1/models/"))
             await exchange.answer(200, wire.model_object(endpoint.model_name))
-        case _ if path.startswith("v1/responses/"):
-            raise wire.refusal(404, _NOT_SHOWN, "invalid_request_error", "not_supported")
+        case "GET" | "DELETE", _ if _RESPONSE.fullmatch(path):
+            await respond_again(endpoint, exchange, path.removeprefix("v1/responses/"))
         case _:
-            text = f"There is no {exchange.method} /{path} here."
+            text = (
+                f"There is no {exchange.method} /{path[:_SHOWN_NAME]} here, but chat completions, "
+                "responses and models."
+            )
             raise wire.refusal(404, text, "invalid_request_error", "unknown_url")
 
 
@@ -320,6 +321,11 @@ async def _complete_chat(endpoint: EpisodeEndpoint, exchange: Exchange) -> None:
     await exchange.begin(b"text/event-stream", asked.headers)
     await exchange.piece(b"".join(wire.streamed(name, completion, usage=asked.wants_usage)))
     await exchange.end()
+
+
+def _is_same_model(one: str, other: str) -> bool:
+    """Whether two names are equal, but for the provider that may stand before either of them."""
+    return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
 
 
 async def _refuse_unknown(exchange: Exchange) -> None:
