@@ -162,6 +162,17 @@ def test_what_an_agent_reports_counts_and_ends_the_run_at_its_budget(
 
 
 @pytest.mark.slow
+def test_progress_says_that_calls_of_unknown_price_come_on_top(
+    greenroom: Greenroom, tmp_path: Path
+) -> None:
+    file = tmp_path / "unpriced.py"
+    file.write_text(REPORTING.replace(', "cost": 0.5', ""))
+    line = shlex.join([sys.executable, str(file)])
+    told = greenroom("run", "--agent-command", line, "--task-ids", 1, "--max-cost", 2)
+    assert (told.status, "$0.00 or more of $2.00" in told.err) == (0, True), told.err
+
+
+@pytest.mark.slow
 def test_what_is_reported_after_the_last_message_counts(store: Store, tmp_path: Path) -> None:
     code = REPORTING.replace('print(json.dumps({"usage": used}))', "pass")
     _, episodes = play(
@@ -299,6 +310,7 @@ def test_several_variables_are_passed_and_all_others_are_not(
     assert places == "False [hidden],127.0.0.1,localhost"
     assert {"FIRST", "SECOND", "HOME", "PATH", "GREENROOM_TURN"} <= set(names.split())
     assert "THIRD" not in names
+    assert "OPENAI_AGENTS_DISABLE_TRACING" in names
     assert value == "[hidden]"  # what was passed may be a secret
 
 

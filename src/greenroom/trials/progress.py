@@ -83,8 +83,10 @@ class Progress:
         budget, counters = plan.pool.budget, [client.counters for client in plan.pool.clients]
         parts: list[str] = []
         if budget.cost or budget.max_cost is not None:
+            # Calls of unknown price are in no sum, so the sum is told to be a part.
+            more = " or more" if budget.unpriced_calls else ""
             most = f" of ${budget.max_cost:.2f}" if budget.max_cost is not None else ""
-            parts.append(f"${budget.cost:.2f}{most}")
+            parts.append(f"${budget.cost:.2f}{more}{most}")
         if budget.max_tokens is not None:
             parts.append(f"{budget.tokens:,} of {budget.max_tokens:,} tokens")
         if counters:

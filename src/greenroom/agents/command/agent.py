@@ -38,6 +38,8 @@ _TOLD_LINES = 8
 _MCP = "mcp"
 _LOCAL = "127.0.0.1,localhost"
 _NO_PROXY = ("NO_PROXY", "no_proxy")
+_NOTHING_SENT = {"OPENAI_AGENTS_DISABLE_TRACING": "1"}
+"""OpenAI's Agents SDK would send what is said to OpenAI, with the key of the episode."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class CommandAgent:
         if _MCP in endpoint.mounts:
             values["mcp_url"] = f"{endpoint.address}/{_MCP}"
         given = self._shared.variables
-        variables = {"HOME": str(folder), "TMPDIR": str(folder)} | given
+        variables = {"HOME": str(folder), "TMPDIR": str(folder), **_NOTHING_SENT} | given
         # The episode's own addresses are on this machine, where no proxy finds them.
         variables |= {name: ",".join(filter(None, (given.get(name), _LOCAL))) for name in _NO_PROXY}
         variables["GREENROOM_EPISODE"] = mark
