@@ -6,8 +6,9 @@ import { EmptyState } from "../components/EmptyState";
 import { ErrorNote } from "../components/ErrorNote";
 import { Loading } from "../components/Loading";
 import { Page } from "../components/Page";
+import { SearchField } from "../components/SearchField";
 import { fixed } from "../numbers";
-import { Command, Search, Status } from "../runs/parts";
+import { Command, Status } from "../runs/parts";
 import { dateWords } from "../time";
 import { Progress, useEvaluationEvents, workflowWords } from "./parts";
 import { type EvaluationItem, evaluationsQuery } from "./queries";
@@ -56,7 +57,7 @@ export function EvaluationsPage() {
       }
     >
       <div className="tools">
-        <Search value={q} label="Find by name, workflow or test set" onChange={search} />
+        <SearchField value={q} label="Find by name, workflow or test set" onChange={search} />
         {test_set && (
           <span>
             Only those of the test set <b>{test_set}</b>.{" "}

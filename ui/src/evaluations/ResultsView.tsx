@@ -6,9 +6,9 @@ import { type Column, DataTable } from "../components/DataTable";
 import { EmptyState } from "../components/EmptyState";
 import { ErrorNote } from "../components/ErrorNote";
 import { Loading } from "../components/Loading";
+import { SearchField } from "../components/SearchField";
 import { LATER, useKeys } from "../keys";
 import { costWords, secondsWords } from "../numbers";
-import { Search } from "../runs/parts";
 import { oneOf, text } from "../search";
 import { lineOf, Outcome, Score } from "./parts";
 import { type Evaluation, type ResultFilter, type ResultItem, resultsQuery } from "./queries";
@@ -81,7 +81,7 @@ export function ResultsView({ name, one }: ResultsViewProps) {
   return (
     <>
       <search className="tools">
-        <Search value={filter.q ?? ""} label="Find words in rows and outputs" onChange={find} />
+        <SearchField value={filter.q ?? ""} label="Find words in rows and outputs" onChange={find} />
         <button
           type="button"
           aria-pressed={filter.only === "failed"}

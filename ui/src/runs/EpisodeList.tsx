@@ -6,11 +6,12 @@ import { type Column, DataTable } from "../components/DataTable";
 import { EmptyState } from "../components/EmptyState";
 import { ErrorNote } from "../components/ErrorNote";
 import { Loading } from "../components/Loading";
+import { SearchField } from "../components/SearchField";
 import type { Shown } from "../components/sections/Sections";
 import { NOTED } from "../notes/choices";
 import { type Marks, useMarked } from "../notes/marked";
 import { OutcomeMark, useOutcomes } from "./outcomes";
-import { Search, useAskAgain } from "./parts";
+import { useAskAgain } from "./parts";
 import { type EpisodeFilter, type EpisodeItem, episodesQuery, type OutcomeWords, type Run } from "./queries";
 
 const route = getRouteApi("/runs/$run");
@@ -49,7 +50,7 @@ export function EpisodeList({ run, record, sections }: EpisodeListProps) {
   return (
     <>
       <search className="tools">
-        <Search value={filter.q ?? ""} label="Find words in episodes" onChange={find} />
+        <SearchField value={filter.q ?? ""} label="Find words in episodes" onChange={find} />
         <Choice
           label="Outcome"
           value={filter.outcome}

@@ -7,8 +7,9 @@ import { ErrorNote } from "../components/ErrorNote";
 import { Loading } from "../components/Loading";
 import { Page } from "../components/Page";
 import { Power } from "../components/Power";
+import { SearchField } from "../components/SearchField";
 import { dateWords } from "../time";
-import { Command, Progress, percentWords, Search, Status, useRunEvents } from "./parts";
+import { Command, Progress, percentWords, Status, useRunEvents } from "./parts";
 import { addressOf, type RunItem, runsQuery } from "./queries";
 import "./runs.css";
 
@@ -49,7 +50,7 @@ export function RunsPage() {
       }
     >
       <div className="tools">
-        <Search value={q} label="Find by name, agent or domain" onChange={search} />
+        <SearchField value={q} label="Find by name, agent or domain" onChange={search} />
       </div>
       {found.error && <ErrorNote error={found.error} onRetry={() => void found.refetch()} />}
       {found.isPending && <Loading what="the runs" />}

@@ -96,15 +96,15 @@ function TrendTable({ items, domains }: { items: readonly TrendPoint[]; domains:
         <thead>
           <tr>
             <th scope="col">Run</th>
-            {domains && <th scope="col">Domain</th>}
-            <th scope="col">Task set</th>
-            <th scope="col">Begun</th>
             <th scope="col" className="number">
               <Power text="pass^1" />
             </th>
             <th scope="col" className="number">
               95 % interval
             </th>
+            <th scope="col">Begun</th>
+            {domains && <th scope="col">Domain</th>}
+            <th scope="col">Task set</th>
             <th scope="col" className="number wide">
               Episodes
             </th>
@@ -124,11 +124,11 @@ function TrendTable({ items, domains }: { items: readonly TrendPoint[]; domains:
                   </Link>
                   {one.run.model && <span className="quiet"> {one.run.model}</span>}
                 </th>
+                <td className="number">{one.value}</td>
+                <td className="number nowrap">{one.interval}</td>
+                <td className="nowrap">{dateWords(one.run.created_at)}</td>
                 {domains && <td>{one.run.env}</td>}
                 <td>{one.played_on}</td>
-                <td className="nowrap">{dateWords(one.run.created_at)}</td>
-                <td className="number">{one.value}</td>
-                <td className="number">{one.interval}</td>
                 <td className="number wide">
                   <Progress run={one.run} />
                 </td>

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef } from "react";
 import { useEvents } from "../api/events";
 import { CopyButton } from "../components/CopyButton";
 import { fixed } from "../numbers";
@@ -58,21 +58,4 @@ export function Command({ text }: { text: string }) {
 
 export function percentWords(share: number | null | undefined, digits = 1): string {
   return typeof share === "number" ? `${fixed(100 * share, digits)} %` : "–";
-}
-
-/** A search field whose text goes into the address when one pauses. */
-export function Search({ value, label, onChange }: { value: string; label: string; onChange: (text: string) => void }) {
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
-  useEffect(() => {
-    if (typed === value) return;
-    const timer = setTimeout(() => onChange(typed), 250);
-    return () => clearTimeout(timer);
-  }, [typed, value, onChange]);
-  return (
-    <label>
-      <span className="hidden-label">{label}</span>
-      <input type="search" placeholder={label} value={typed} onChange={(event) => setTyped(event.target.value)} />
-    </label>
-  );
 }

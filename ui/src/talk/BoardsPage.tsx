@@ -7,6 +7,7 @@ import { EmptyState } from "../components/EmptyState";
 import { ErrorNote } from "../components/ErrorNote";
 import { Loading } from "../components/Loading";
 import { Page } from "../components/Page";
+import { SearchField } from "../components/SearchField";
 import { changed } from "../search";
 import { dateWords } from "../time";
 import { type BoardSummary, boardsQuery, deleteBoard, restoreBoard } from "./api";
@@ -84,17 +85,11 @@ export function BoardsPage() {
       }
     >
       <div className="tools">
-        <label>
-          Search
-          <input
-            type="search"
-            value={q}
-            onChange={(event) => {
-              const { value } = event.target;
-              void navigate({ search: (old) => changed(old, "q", value), replace: true });
-            }}
-          />
-        </label>
+        <SearchField
+          value={q}
+          label="Find by title"
+          onChange={(words) => void navigate({ search: (old) => changed(old, "q", words), replace: true })}
+        />
         <label>
           <input
             type="checkbox"

@@ -1,10 +1,12 @@
-import { useState } from "react";
+import { useRef, useState } from "react";
 
 /** A title that is changed where it stands. */
 export function TitleField({ value, onSave }: { value: string; onSave: (value: string) => void }) {
   const [typed, setTyped] = useState<string | null>(null);
+  const givenUp = useRef(false);
   const save = () => {
-    if (typed !== null && typed !== value) onSave(typed);
+    if (typed !== null && typed !== value && !givenUp.current) onSave(typed);
+    givenUp.current = false;
     setTyped(null);
   };
   return (
@@ -16,7 +18,7 @@ export function TitleField({ value, onSave }: { value: string; onSave: (value: s
       onChange={(event) => setTyped(event.target.value)}
       onBlur={save}
       onKeyDown={(event) => {
-        if (event.key === "Escape") setTyped(null);
+        givenUp.current = event.key === "Escape";
         if (event.key === "Enter" || event.key === "Escape") event.currentTarget.blur();
       }}
     />

@@ -1,5 +1,5 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { SearchField } from "../components/SearchField";
 import { counted, type Filter, KINDS } from "./data";
 
 interface FilterBarProps {
@@ -13,29 +13,19 @@ interface FilterBarProps {
 }
 
 const route = getRouteApi("/test-sets/$name");
-const PAUSE = 250;
 
 /** Which rows are shown; it is kept in the address. */
 export function FilterBar({ columns, filter, found, more, searching, total }: FilterBarProps) {
   const navigate = route.useNavigate();
-  const [typed, setTyped] = useState(filter.q ?? "");
-  useEffect(() => setTyped(filter.q ?? ""), [filter.q]);
-  useEffect(() => {
-    if (typed === (filter.q ?? "")) return;
-    const timer = setTimeout(() => {
-      navigate({ search: ({ q: _, ...old }) => (typed ? { ...old, q: typed } : old), replace: true });
-    }, PAUSE);
-    return () => clearTimeout(timer);
-  }, [typed, filter.q, navigate]);
   const words = searching ? "Searching …" : `${counted(found ?? 0, "row")}${more ? " so far" : ""} of ${total}`;
   return (
     <search className="tools">
-      <input
-        type="search"
-        aria-label="Search in the rows"
-        placeholder="Search in the rows"
-        value={typed}
-        onChange={(event) => setTyped(event.target.value)}
+      <SearchField
+        value={filter.q ?? ""}
+        label="Search in the rows"
+        onChange={(words) =>
+          navigate({ search: ({ q: _, ...old }) => (words ? { ...old, q: words } : old), replace: true })
+        }
       />
       <label>
         in

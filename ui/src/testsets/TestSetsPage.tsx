@@ -7,6 +7,7 @@ import { EmptyState } from "../components/EmptyState";
 import { ErrorNote } from "../components/ErrorNote";
 import { Loading } from "../components/Loading";
 import { Page } from "../components/Page";
+import { SearchField } from "../components/SearchField";
 import { dateWords } from "../time";
 import { counted, type TestSet } from "./data";
 import { ImportDialog } from "./ImportDialog";
@@ -69,15 +70,10 @@ export function TestSetsPage() {
     >
       {(rows.length > 0 || q) && (
         <search className="tools">
-          <input
-            type="search"
-            aria-label="Search test sets by name"
-            placeholder="Search by name"
+          <SearchField
             value={q ?? ""}
-            onChange={(event) => {
-              const typed = event.target.value;
-              navigate({ search: typed ? { q: typed } : {}, replace: true });
-            }}
+            label="Find by name"
+            onChange={(words) => navigate({ search: words ? { q: words } : {}, replace: true })}
           />
         </search>
       )}
