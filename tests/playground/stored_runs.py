@@ -64,14 +64,14 @@ def other_sets(store: Store) -> None:
     keep(store, "new-set", moved, task_indices=tasks, task_set=second)
 
 
-def official(store: Store) -> None:
-    """A run of all official tasks of retail, by a model that has published rows."""
+def official(store: Store, name: str = "official", model: str = "gpt-4o") -> None:
+    """A run of all official tasks of retail, by a model that has published rows or by another."""
     keep(
         store,
-        "official",
+        name,
         solved(),
         task_indices=list(range(OFFICIAL_TASKS["retail"])),
         official_tasks=True,
         agent_strategy="tool-calling",
-        config={"model": "gpt-4o", "user_model": "gpt-4o", "user_strategy": "llm"},
+        config={"model": model, "user_model": "gpt-4o", "user_strategy": "llm"},
     )

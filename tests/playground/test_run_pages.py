@@ -157,6 +157,17 @@ def test_a_run_of_official_tasks_stands_among_published_rows(
     assert violations(page) == []
 
 
+@pytest.mark.parametrize("model", ["oracle", "synthetic"])
+def test_an_agent_that_knows_the_answers_stands_among_no_published_rows(
+    playground: Running, enter: Enter, model: str
+) -> None:
+    official(playground.store, "scripted", f"scripted/{model}")
+    page = enter(playground, "/runs/scripted")
+    table = page.get_by_role("region", name="Leaderboard").last
+    expect(table.locator("tbody tr")).to_contain_text([f"tool-calling (scripted/{model})"])
+    expect(page.get_by_text("The other rows were published")).to_have_count(0)
+
+
 def test_failures_by_kind_lead_to_their_episodes_and_neighbours_follow(
     running: Running, enter: Enter
 ) -> None:
