@@ -6,6 +6,8 @@ import json
 import os
 import resource
 import shlex
+import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from greenroom.agents.command.watcher import kill_marked
 from greenroom.benchmark import check_config, play_run, start_run
 from greenroom.domains.domain import Domain
 from greenroom.errors import InputError
@@ -32,6 +35,8 @@ from tests.agents.test_command_agent import PROGRAMS
 
 pytestmark = pytest.mark.slow
 
+ROUNDS = 400
+"""Looks, 50 ms apart, at what should end soon."""
 BRIEF = """
 class Brief:
     '''Says nothing of what they want.'''
@@ -188,8 +193,54 @@ def test_what_it_forked_ends_with_it(store: Store, tmp_path: Path, words: tuple[
         assert _ends(pid), f"{pid} still runs"
 
 
+def test_what_it_forked_ends_with_a_run_that_is_killed(tmp_path: Path, own_folders: Path) -> None:
+    told = tmp_path / "pids.json"
+    line = shlex.join([sys.executable, str(PROGRAMS / "hostile.py"), "forks", str(told), "hang"])
+    start = "from greenroom.cli import main; main()"
+    run = subprocess.Popen(
+        [sys.executable, "-c", start, "run", "--agent-command", line, "--task-ids", "5"],
+        env=os.environ | {"TMPDIR": str(own_folders)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    while run.poll() is None and not told.exists():
+        time.sleep(0.05)
+    assert list(own_folders.iterdir()) != []
+    run.kill()
+    assert run.wait() == -signal.SIGKILL
+    for pid in json.loads(told.read_text()):
+        assert _ends(pid), f"{pid} still runs"
+    for _ in range(ROUNDS):
+        if not list(own_folders.iterdir()):
+            break
+        time.sleep(0.05)
+    assert list(own_folders.iterdir()) == []
+
+
+def test_what_it_has_left_may_write_to_its_end(store: Store) -> None:
+    late = "import sys, time; time.sleep(0.1); print('Hello from the last one.')"
+    code = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {late!r}])"
+    line = shlex.join([sys.executable, "-c", code])
+    options = {"agent_command": line, "agent_protocol": "text", "policy": False}
+    episode = only(play(store, "", options=options))
+    assert episode.steps[0].action.kwargs["content"] == "Hello from the last one."
+
+
+def test_a_program_that_the_system_cannot_run_ends_the_run(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "nonsense"
+    file.write_text("This is no program.")
+    file.chmod(0o755)
+    with pytest.raises(InputError, match="nonsense: Exec format error"):
+        play(store, "", options={"agent_command": str(file)})
+
+
+def test_only_processes_with_a_mark_of_ours_are_ever_killed() -> None:
+    with pytest.raises(ValueError, match="at least 32 characters"):
+        kill_marked("m")
+
+
 def _ends(pid: int) -> bool:
-    for _ in range(100):
+    for _ in range(ROUNDS):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
         except OSError:

@@ -101,15 +101,21 @@ def sloppy() -> None:
 
 
 def forks() -> None:
-    """Leaves processes behind: in its group, in one of their own, and without its pipes."""
+    """Leaves processes behind: in its group, in one of their own, and with nothing of its own."""
     asleep = [sys.executable, "-c", "import time; time.sleep(600)"]
-    nowhere = subprocess.DEVNULL
+    nowhere = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     left = [
         subprocess.Popen(asleep),
         subprocess.Popen(asleep, start_new_session=True),
-        subprocess.Popen(asleep, start_new_session=True, stdout=nowhere, stderr=nowhere),
+        subprocess.Popen(asleep, start_new_session=True, **nowhere),
+        subprocess.Popen(asleep, start_new_session=True, env={}, cwd="/", **nowhere),
     ]
-    Path(sys.argv[2]).write_text(json.dumps([one.pid for one in left]))
+    told = Path(sys.argv[2])
+    part = told.with_name(f"{os.getpid()}.part")
+    part.write_text(json.dumps([os.getpid(), *(one.pid for one in left)]))
+    part.rename(told)
+    if sys.argv[3:] == ["hang"]:
+        time.sleep(600)
     speak()
     if sys.argv[3:] == ["end"]:
         os._exit(0)

@@ -25,6 +25,7 @@ from greenroom.agents.command.settings import (
     words_of,
 )
 from greenroom.agents.command.talking import LinesTalk, Place, TextTalk
+from greenroom.agents.command.watcher import VARIABLE
 from greenroom.agents.gateway import EpisodeEndpoint, Gateway, open_gateway
 from greenroom.agents.mcp_environment import McpEnvironment
 from greenroom.agents.strategies import AgentContext, AgentStrategy, DomainView, Stage
@@ -130,7 +131,7 @@ class CommandAgent:
         variables = {"HOME": str(folder), "TMPDIR": str(folder), **_NOTHING_SENT} | given
         # The episode's own addresses are on this machine, where no proxy finds them.
         variables |= {name: ",".join(filter(None, (given.get(name), _LOCAL))) for name in _NO_PROXY}
-        variables["GREENROOM_EPISODE"] = mark
+        variables[VARIABLE] = mark
         if _MCP in endpoint.mounts:
             variables["GREENROOM_MCP_URL"] = values["mcp_url"]
         if base is not None:

@@ -1,7 +1,7 @@
 """Processes of agent commands: each a group of its own, with limits on what it prints.
 
-Whatever a process leaves behind is killed with it: its group, and on Linux also processes that left
-the group but still have its environment.
+Whatever a process leaves behind is killed with it: its group, and on Linux all that it started, by
+a keeper between it and us (see `greenroom.agents.command.keeper`).
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import asyncio
 import os
 import re
 import signal
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Self
 
 import anyio
 import anyio.to_thread
@@ -29,7 +30,11 @@ KEPT = 16 << 10
 """Bytes that are kept of what it printed: the last ones."""
 _PIECE = 64 << 10
 _SECONDS_TO_END = 1.0
+_SECONDS_TO_KILL = 5.0
 _SECONDS_TO_LOOK = 0.5
+_KEPT = sys.platform == "linux"
+"""Whether commands have a keeper. Elsewhere it cannot even be imported."""
+_KEEPER = str(Path(__file__).with_name("keeper.py"))
 _UNSHOWN = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Colours of a terminal, and characters that no page shows."""
 
@@ -91,18 +96,41 @@ class AgentProcess:
         environment: Mapping[str, str],
         printed: Printed,
         mark: str,
-    ) -> AgentProcess:
-        """Start the command in a folder; `mark` is a text that only its environment holds."""
+    ) -> Self:
+        """Start the command in a folder; `mark` is in its environment."""
         pipes: dict[str, Any] = dict.fromkeys(
             ("stdin", "stdout", "stderr"), asyncio.subprocess.PIPE
         )
+        told, tells = os.pipe()
+        keeping = [sys.executable, "-I", "-S", _KEEPER, str(tells)] if _KEPT else []
+        with os.fdopen(told, "rb") as problems:
+            try:
+                process = await asyncio.create_subprocess_exec(
+                    *keeping,
+                    *words,
+                    cwd=folder,
+                    env=environment,
+                    start_new_session=True,
+                    pass_fds=(tells,) if _KEPT else (),
+                    **pipes,
+                )
+            except (OSError, ValueError) as error:
+                raise _not_started(str(error)) from error
+            finally:
+                os.close(tells)
+            return await cls(process, printed, mark).checked(problems)
+
+    async def checked(self, problems: IO[bytes]) -> Self:
+        """It, once the command runs; raises InputError if the keeper cannot start that."""
         try:
-            process = await asyncio.create_subprocess_exec(
-                *words, cwd=folder, env=environment, start_new_session=True, **pipes
-            )
-        except (OSError, ValueError) as error:
-            raise InputError(f"The agent's command cannot be started: {error}.") from error
-        return cls(process, printed, mark)
+            problem = await anyio.to_thread.run_sync(problems.read)
+        except BaseException:
+            await self.stop()
+            raise
+        if problem:
+            await self.stop()
+            raise _not_started(problem.decode("utf-8", "replace"))
+        return self
 
     @property
     def returncode(self) -> int | None:
@@ -161,7 +189,7 @@ class AgentProcess:
             size += len(piece)
             if size > MAX_PRINTED:
                 self._too_much = True
-                self._signal_group(signal.SIGKILL)
+                self._kill()
                 return
 
     async def status(self) -> int:
@@ -193,7 +221,7 @@ class AgentProcess:
         with anyio.CancelScope(shield=True):
             if self.returncode is None:
                 # A client of containers passes this on; if it is killed, its container goes on.
-                self._signal_group(signal.SIGTERM)
+                self._signal(signal.SIGTERM)
                 with anyio.move_on_after(_SECONDS_TO_END):
                     await self._end()
             await self._kill_all()
@@ -207,12 +235,26 @@ class AgentProcess:
             transport.close()
 
     async def _kill_all(self) -> None:
-        self._signal_group(signal.SIGKILL)
+        if _KEPT and self.returncode is None:
+            self._kill()
+            with anyio.move_on_after(_SECONDS_TO_KILL):
+                await self._end()
+        if not _KEPT or self.returncode is None:
+            self._signal(signal.SIGKILL)
+        # What has killed its keeper, or stopped it.
         await anyio.to_thread.run_sync(kill_marked, self._mark)
 
-    def _signal_group(self, number: signal.Signals) -> None:
+    def _kill(self) -> None:
+        self._signal(signal.SIGUSR1 if _KEPT else signal.SIGKILL)  # the keeper's END
+
+    def _signal(self, number: signal.Signals) -> None:
+        """Signal its group, or the keeper, which knows what a signal is for."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
+
+
+def _not_started(why: str) -> InputError:
+    return InputError(f"The agent's command cannot be started: {why}.")
 
 
 def ending(status: int) -> CommandCrashed:

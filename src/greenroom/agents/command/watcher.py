@@ -17,33 +17,36 @@ from contextlib import suppress
 from pathlib import Path
 
 _ROUNDS = 5
-_SECONDS_TO_END = 1.0
+_SECONDS_TO_END = 4.0
+"""More than the keepers take, who end their commands and what these have left."""
+_PAUSE = 0.1
 _PROC = Path("/proc")
+VARIABLE = "GREENROOM_EPISODE"
+"""The variable in which processes of a run carry its mark, or one that begins with it."""
+_SHORTEST_MARK = 32
 
 
 def kill_marked(mark: str) -> None:
-    """Kill all processes whose environment holds a text; they may fork meanwhile."""
+    """Kill all processes that carry a mark; they may fork meanwhile."""
     for _ in range(_ROUNDS):
-        if not _signal_marked(mark, signal.SIGKILL):
+        found = list(_marked(mark))
+        if not found:
             return
+        for pid in found:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
 
 
-def _signal_marked(mark: str, number: signal.Signals) -> bool:
-    """Whether there was any such process."""
-    found = list(_marked(mark.encode()))
-    for pid in found:
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, number)
-    return bool(found)
-
-
-def _marked(mark: bytes) -> Iterator[int]:
+def _marked(mark: str) -> Iterator[int]:
+    if len(mark) < _SHORTEST_MARK:  # it might be anybody's
+        raise ValueError(f"A mark has at least {_SHORTEST_MARK} characters.")
     if not _PROC.is_dir():
         return
+    carried = f"{VARIABLE}={mark}".encode()
     for entry in _PROC.iterdir():
         if entry.name.isdigit():
             with suppress(OSError):
-                if mark in (entry / "environ").read_bytes():
+                if carried in (entry / "environ").read_bytes():
                     yield int(entry.name)
 
 
@@ -63,8 +66,9 @@ def remove_folder(folder: Path) -> None:
 
 def _main(mark: str, folder: str) -> None:
     sys.stdin.buffer.read()
-    if _signal_marked(mark, signal.SIGTERM):
-        time.sleep(_SECONDS_TO_END)
+    until = time.monotonic() + _SECONDS_TO_END
+    while any(_marked(mark)) and time.monotonic() < until:
+        time.sleep(_PAUSE)
     kill_marked(mark)
     remove_folder(Path(folder))
 
