@@ -10,7 +10,16 @@ from weakref import WeakKeyDictionary
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, Route, expect
+from playwright.sync_api import (
+    APIResponse,
+    Browser,
+    BrowserContext,
+    Locator,
+    Page,
+    Request,
+    Route,
+    expect,
+)
 
 from greenroom.playground.access import Access
 from greenroom.playground.app import create_app, guarded
@@ -161,6 +170,26 @@ def tab_to(page: Page, target: Locator) -> None:
             return
         page.keyboard.press("Tab")
     raise AssertionError(f"the Tab key does not reach {target}")
+
+
+@contextmanager
+def late(page: Page, method: str, pattern: str) -> Generator[list[APIResponse]]:
+    """The first answer to a request comes when the block ends, as it was when it was asked for."""
+    answers: list[APIResponse] = []
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if waiting or route.request.method != method:
+            route.continue_()
+            return
+        waiting.append(route)
+        answers.append(route.fetch())
+
+    page.route(pattern, hold)
+    yield answers
+    for route, answer in zip(waiting, answers, strict=True):
+        route.fulfill(response=answer)
+    page.unroute(pattern)
 
 
 @contextmanager

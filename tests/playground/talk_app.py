@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -39,18 +40,19 @@ async def singer(messages: list[Message], parameters: Voice) -> AsyncIterator[st
 
 @chat_workflow
 async def slow(messages: list[Message]) -> AsyncIterator[str]:
-    """Write a word every 20 milliseconds, for half a minute."""
-    for number in range(1500):
+    """Write a word every 20 milliseconds, for ten minutes: tests stop it."""
+    for number in range(30_000):
         yield f"w{number} "
         await asyncio.sleep(0.02)
 
 
 @chat_workflow
-async def clock(messages: list[Message]) -> AsyncIterator[str]:
-    """Tell the time, now and then."""
-    for _ in range(10):
-        yield f"{time.monotonic()} "
-        await asyncio.sleep(0.05)
+def patient(messages: list[Message]) -> Iterator[str]:
+    """Say words; after each one wait for a file of its name in the folder that was named."""
+    for number in range(5):
+        yield f"w{number} "
+        while not Path(messages[-1].text, f"w{number}").exists():
+            time.sleep(0.01)
 
 
 @chat_workflow
@@ -118,10 +120,11 @@ def _call(name: str) -> dict[str, Any]:
 
 
 @workflow
-def sleeper(country: str) -> str:
-    """Block its thread for a while."""
-    time.sleep(8)
-    return f"awake in {country}"
+def blocker(gate: str) -> str:
+    """Block its thread until there is a file."""
+    while not Path(gate).exists():
+        time.sleep(0.02)
+    return "free again"
 
 
 @workflow

@@ -35,7 +35,7 @@ def text_in(events: list[Any]) -> str:
     return "".join(one["delta"] for one in deltas)
 
 
-def wait_for(what: Callable[[], Any], seconds: float = 20) -> Any:
+def wait_for(what: Callable[[], Any], seconds: float = 60) -> Any:
     """What a function gives, as soon as it is true."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:

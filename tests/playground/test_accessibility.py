@@ -29,9 +29,16 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[Running,
             yield running, names_of(running)
 
 
+CALM = """Promise.all(document.getAnimations()
+  .filter((one) => one.effect.getComputedTiming().endTime !== Infinity)
+  .map((one) => one.finished.catch(() => null)))"""
+"""What is being faded in is looked at when it is there."""
+
+
 def violations(page: Page) -> list[str]:
     """What axe-core finds grave in a page."""
     page.evaluate(AXE)
+    page.evaluate(CALM)
     found = page.evaluate("async () => (await axe.run()).violations")
     return [
         f"{one['impact']} {one['id']}: {one['nodes'][0]['target']} ({len(one['nodes'])})"

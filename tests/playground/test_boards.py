@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from greenroom.store import Store
 from tests.playground.conftest import Open
@@ -262,16 +262,16 @@ def test_boards_are_paged(talk: Talk) -> None:
 
 
 @pytest.mark.slow
-def test_a_large_board_is_shown_quickly_row_by_row(talk: Talk, store: Store) -> None:
+def test_a_large_board_is_asked_for_row_by_row(talk: Talk, store: Store) -> None:
     store.test_sets.save("many", ({"country": f"C{number}"} for number in range(10_000)))
     board = talk.board("capital", "facts")
     loaded = talk.post(f"boards/{board['id']}/load", test_set="many")
     assert (loaded["rows"], len(loaded["threads"]), loaded["next"]) == (10_000, 100, 49)
-    began = time.monotonic()
+    asked: list[str] = []
+    event.listen(store.engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
     page = talk.get(f"boards/{board['id']}", rows_after=9_900, limit=200)
     listed = talk.get("boards")
-    seconds = time.monotonic() - began
     assert (len(page["threads"]), page["next"]) == (198, None)
     assert page["threads"][0]["inputs"] == {"country": "C9901"}
     assert listed["items"][0]["rows"] == 10_000
-    assert seconds < 2
+    assert len(asked) < 30

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from greenroom.model_server import running_server
 from greenroom.store import Store
-from tests.playground.conftest import Enter, Open, Running, held, settle, tab_to, until
+from tests.playground.conftest import Enter, Open, Running, held, late, settle, tab_to, until
 from tests.playground.talking import APP, Talk, address, user
 
 pytestmark = pytest.mark.slow
@@ -83,7 +83,7 @@ def test_a_url_that_does_not_answer_is_kept_and_says_why(running: Running, enter
     page.get_by_role("button", name="Add").click()
     added = page.locator("[data-workflow^='http://127.0.0.1:9']")
     expect(added.get_by_role("alert")).to_contain_text("127.0.0.1:9")
-    expect(page.get_by_role("status")).to_contain_text("which cannot be reached")
+    expect(page.get_by_text("which cannot be reached")).to_be_visible()
     added.get_by_role("button", name="Remove").click()
     expect(added).to_have_count(0)
     page.get_by_role("button", name="Undo").click()
@@ -92,6 +92,7 @@ def test_a_url_that_does_not_answer_is_kept_and_says_why(running: Running, enter
 
 def test_files_and_metadata_addresses_are_refused_in_words(running: Running, enter: Enter) -> None:
     page = enter(running, "/workflows")
+    settle(page)
     for bad, where in (
         (f"{APP}:secret", ".add-workflow [role=alert]"),
         ("http://169.254.169.254/latest", "[data-workflow*='169.254'] [role=alert]"),
@@ -99,6 +100,20 @@ def test_files_and_metadata_addresses_are_refused_in_words(running: Running, ent
         page.get_by_label("Add a workflow by its URL").fill(bad)
         page.get_by_role("button", name="Add").click()
         expect(page.locator(where)).not_to_be_empty()
+
+
+def test_what_is_added_while_the_list_is_loaded_stands_in_it(
+    running: Running, enter: Enter
+) -> None:
+    page = enter(running)
+    with late(page, "GET", "**/api/v1/workflows") as answers:
+        page.goto(f"{running.address}/workflows")
+        until(page, lambda: answers)  # the answer is there, and does not know what is added now
+        page.get_by_label("Add a workflow by its URL").fill("http://127.0.0.1:9/later")
+        page.get_by_role("button", name="Add").click()
+        expect(page.get_by_text("which cannot be reached")).to_be_visible()
+        expect(page.get_by_text("Loading the workflows")).to_be_visible()
+    expect(page.locator("[data-workflow='http://127.0.0.1:9/later']")).to_be_visible()
 
 
 def test_the_interface_can_be_overridden_and_back(
@@ -209,10 +224,11 @@ def test_many_threads_stream_at_once(running: Running, talk: Talk, enter: Enter)
     expect(answers(page)).to_have_count(6)
     for number in range(6):
         expect(answers(page).nth(number)).to_contain_text("w20")
-    # Six streams would take all connections of a browser: others still get through.
+    # Six streams would take all connections of a browser: others get through while they go on.
     page.get_by_label("Title of the board").fill("Renamed")
     page.get_by_label("Title of the board").press("Enter")
-    expect(page).to_have_title(re.compile("Renamed"), timeout=4000)
+    expect(page).to_have_title(re.compile("Renamed"))
+    expect(page.locator(".turn-view.running")).to_have_count(6)
 
 
 def test_messages_are_edited_deleted_undone_and_asked_again(

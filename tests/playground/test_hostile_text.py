@@ -166,9 +166,13 @@ def test_an_answer_is_harmless_while_it_comes(
 ) -> None:
     watched.visit(f"/boards/{hostile[1]['chat']}")
     field = watched.page.get_by_role("textbox", name="Message").first
+    turns = watched.page.locator(".turn-view")
+    before = turns.count()
     field.fill(TEXT)
     field.press("Enter")
-    watched.page.wait_for_timeout(1500)
+    expect(turns).to_have_count(before + 1)
+    watched.check()
+    expect(watched.page.locator(".turn-view.running")).to_have_count(0)
     watched.check()
     watched.open_all()
     watched.check()

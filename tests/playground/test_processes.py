@@ -136,7 +136,7 @@ def test_a_playground_that_is_closed_breaks_its_turns_at_once() -> None:
             assert events.status_code == 200
             process.send_signal(signal.SIGTERM)
             events.read()  # it ends by itself
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=60) == 0
     store = open_store()
     found = store.turns.find(turn)
     assert (found.status, "closed" in str(found.error)) == ("broken", True)
