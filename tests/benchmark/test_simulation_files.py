@@ -152,6 +152,35 @@ def test_a_written_file_is_read_again(
 
 
 @pytest.mark.tau2_data
+@pytest.mark.parametrize("met", [True, False])
+def test_the_verdicts_of_a_file_count_when_it_is_graded_again(
+    greenroom: Greenroom, any_database: str, tmp_path: Path, met: bool
+) -> None:
+    tasks = load_domain("retail", DATA).tasks()
+    judged = next(place for place, task in enumerate(tasks) if len(task.judged) > 1)
+    run = ("run", "--env", "retail", "--data", DATA, "--task-ids", judged, "--name", "judged")
+    assert greenroom(*run).status == 0
+    file = tmp_path / "judged.json"
+    assert greenroom("runs", "export", "judged", "--format", "tau2", "-o", file).status == 0
+    awaited = greenroom("replay", file, "--data", DATA, "--json").json
+    sentences = tasks[judged].judged
+    assert (awaited["judged_in_file"], awaited["unjudged"]) == (0, len(sentences))
+    content = json.loads(file.read_text())
+    info = content["simulations"][0]["reward_info"]
+    info["nl_assertions"] = [
+        {"nl_assertion": sentence, "met": met, "justification": "so it is"}
+        for sentence in sentences
+    ]
+    info["reward"] = float(met)
+    file.write_text(json.dumps(content))
+    found = greenroom("replay", file, "--data", DATA)
+    assert found.status == 0, found.out
+    assert f"Sentences with the verdict of the file: {len(sentences)}" in found.out
+    assert "await a judge" not in found.out
+    assert f"pass^1 {float(met):.3f}" in found.out
+
+
+@pytest.mark.tau2_data
 def test_telecom_with_the_other_policy_is_a_domain_of_its_own_in_files(
     greenroom: Greenroom, any_database: str, tmp_path: Path
 ) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from greenroom.domains.domain import Domain
+from greenroom.domains.reward import JudgedSentence, Reward
 from greenroom.domains.steps import Trajectory
 from greenroom.domains.tasks import Task
 from greenroom.domains.tau2.grading import (
@@ -23,6 +24,7 @@ from greenroom.domains.tau2.grading import (
 from greenroom.domains.tau2.recorded import Simulation, is_simulations, read_simulations
 from greenroom.errors import DataError
 from greenroom.util.files import read_unpacked
+from greenroom.util.json_values import as_dict, as_list
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class ReplayedSimulation:
     unmet: tuple[str, ...] = ()
     """The parts of the reward that are 0 now, by tau2's names."""
     unjudged: int = 0
+    judged: int = 0
+    """Sentences whose verdict is that of the file."""
 
     @property
     def agrees(self) -> bool:
@@ -90,9 +94,25 @@ def _replayed(domain: Domain, simulation: Simulation) -> ReplayedSimulation:
     worlds = replay_calls(domain, task, trajectory).worlds
     truth = domain.play_out(task.actions, task)
     reward = grade_replayed(domain, task, truth, trajectory, worlds)
+    open_before = reward.unjudged
+    reward = _with_recorded_verdicts(reward, simulation)
     counted = all_parts(reward, only=reward.basis)
     unmet = tuple(name for name, value in counted.items() if value == 0.0)
-    return ReplayedSimulation(simulation, reward.value, differences, unmet, reward.unjudged)
+    judged = open_before - reward.unjudged
+    return ReplayedSimulation(simulation, reward.value, differences, unmet, reward.unjudged, judged)
+
+
+def _with_recorded_verdicts(reward: Reward, simulation: Simulation) -> Reward:
+    """The reward with the verdicts that the file has: they are about the same conversation."""
+    checks = map(as_dict, as_list((simulation.reward_info or {}).get("nl_assertions")))
+    known = {
+        str(check.get("nl_assertion")): JudgedSentence(
+            str(check.get("nl_assertion")), check["met"], str(check.get("justification") or "")
+        )
+        for check in checks
+        if isinstance(check.get("met"), bool)
+    }
+    return replace(reward, judged=tuple(known.get(one.sentence, one) for one in reward.judged))
 
 
 def answer_differences(

@@ -57,6 +57,7 @@ def _result(episodes: Sequence[ReplayedSimulation], without_reward: int) -> dict
         "without_reward": without_reward,
         "rewards_agreeing": sum(episode.agrees for episode in episodes),
         "observations_differing": sum(len(episode.differences) for episode in episodes),
+        "judged_in_file": sum(episode.judged for episode in episodes),
         "unjudged": sum(episode.unjudged for episode in episodes),
         "pass_hat_k": pass_hat_ks(dict(enumerate(trials.values()))),
         "disagreeing": [
@@ -107,6 +108,8 @@ def _print(result: dict[str, Any]) -> None:
     if result["without_reward"]:
         out.print(f"Left out: {result['without_reward']} episodes without a recorded reward")
     out.print(f"Observations that differ: {result['observations_differing']}")
+    if result["judged_in_file"]:
+        out.print(f"Sentences with the verdict of the file: {result['judged_in_file']}")
     if result["unjudged"]:
         out.print(f"Sentences that await a judge, taken as accepted: {result['unjudged']}")
     figures = "  ".join(f"pass^{k} {value:.3f}" for k, value in result["pass_hat_k"].items())
