@@ -37,6 +37,14 @@ function Value({ value, depth }: { value: unknown; depth: number }) {
   return <span className="json-other">{value === undefined ? "nothing" : JSON.stringify(value)}</span>;
 }
 
+/** The first entries in a line, without the signs around them. */
+export function glimpse(entries: readonly [string, unknown][], isList: boolean): string {
+  const shown = entries.slice(0, 4);
+  const text = JSON.stringify(isList ? shown.map(([, one]) => one) : Object.fromEntries(shown));
+  const inside = briefly(text.slice(1, -1), 60);
+  return entries.length > shown.length && !inside.endsWith("…") ? `${inside},…` : inside;
+}
+
 interface EntriesProps {
   entries: [string, unknown][];
   signs: string;
@@ -56,7 +64,7 @@ function Entries({ entries, signs, depth }: EntriesProps) {
         {!open && (
           <span className="json-size">
             {" "}
-            {briefly(Object.fromEntries(entries.slice(0, 4)), 60)} {signs[1]} {count}
+            {glimpse(entries, isList)} {signs[1]} {count}
           </span>
         )}
       </summary>
