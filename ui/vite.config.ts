@@ -32,5 +32,10 @@ export default defineConfig({
     // `greenroom playground --port 8765`, then `npm run dev`: the pages of Vite over the API of Greenroom.
     proxy: { "/api": { target: process.env.GREENROOM_PLAYGROUND ?? "http://127.0.0.1:8765" } },
   },
-  test: { include: ["tests/**/*.test.ts", "tests/**/*.test.tsx"], environment: "node" },
+  test: {
+    include: ["tests/**/*.test.ts", "tests/**/*.test.tsx"],
+    environment: "node",
+    // Properties try many cases, and the machine may be busy.
+    testTimeout: 120_000,
+  },
 });

@@ -39,6 +39,20 @@ def test_every_path_is_a_page_but_files_and_the_api(bundle: Path, open_playgroun
     assert running.api.put(f"{running.address}/").status_code == 405
 
 
+def test_a_new_build_takes_the_place_of_the_old_one(bundle: Path, open_playground: Open) -> None:
+    running = open_playground()
+    assert running.api.get(f"{running.address}/assets/main-1.js").status_code == 200
+    assert running.api.get(f"{running.address}/").is_success
+    (bundle / "assets" / "main-1.js").rename(bundle / "assets" / "main-2.js")
+    (bundle / "index.html").write_text("<!doctype html><title>other pages</title>")
+    assert running.api.get(f"{running.address}/assets/main-1.js").status_code == 404
+    assert running.api.get(f"{running.address}/assets/main-2.js").status_code == 200
+    assert "other pages" in running.api.get(f"{running.address}/boards").text
+    # While it is built there is none.
+    (bundle / "index.html").unlink()
+    assert running.api.get(f"{running.address}/").status_code == 404
+
+
 @pytest.mark.parametrize("path", ["/assets/../../secret.txt", "/assets/%2e%2e/%2e%2e/secret.txt"])
 def test_no_file_outside_of_the_bundle_is_given(
     path: str, bundle: Path, open_playground: Open

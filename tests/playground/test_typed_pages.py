@@ -67,6 +67,11 @@ def test_a_phone_shows_all_areas_and_the_title_of_a_board(running: Running, ente
     title = page.get_by_label("Title of the board")
     expect(title).to_have_value("Which of the two is kinder")
     assert title.evaluate("one => one.scrollWidth <= one.clientWidth")
+    title.fill("Which of the two is kinder, and to whom, and why it should matter to anybody")
+    title.press("Enter")
+    expect(page).to_have_title(re.compile("anybody"))
+    back = page.locator(".above a")
+    assert back.evaluate("one => one.getClientRects().length") == 1
     areas = page.get_by_role("navigation", name="Areas")
     assert areas.evaluate("one => one.scrollWidth <= one.clientWidth")
 

@@ -1,4 +1,4 @@
-"""The pages: the files of the built bundle, from memory."""
+"""The pages: the files of the built bundle, from memory as long as they stay the same."""
 
 from __future__ import annotations
 
@@ -48,15 +48,28 @@ class Pages:
         if path.startswith("/api/"):
             return JSONResponse({"detail": f"There is no {path} in this API."}, 404)
         name = path.removeprefix("/") if path.startswith("/assets/") else "index.html"
-        if name not in _names(self.bundle):
-            return JSONResponse({"detail": f"There is no file {path}."}, 404)
         packed = "gzip" in Headers(scope=scope).get("accept-encoding", "")
-        content, encoding = _content(self.bundle / name, packed=packed)
+        found = self._file(name, packed=packed)
+        if found is None:
+            return JSONResponse({"detail": f"There is no file {path}."}, 404)
+        content, encoding = found
         headers = {"vary": "accept-encoding"}
         headers |= {"content-encoding": encoding} if encoding else {}
         # The names of assets change with their content.
         headers |= {"cache-control": _FOREVER if name != "index.html" else "no-cache"}
         return Response(content, 200, headers, guess_type(name)[0])
+
+    def _file(self, name: str, *, packed: bool) -> tuple[bytes, str] | None:
+        """A file and how it is packed; a new build takes the place of the old one at once."""
+        if name not in _names(self.bundle):
+            _names.cache_clear()
+        if name not in _names(self.bundle):
+            return None
+        file = self.bundle / name
+        try:
+            return _content(file, file.stat().st_mtime_ns, packed=packed)
+        except OSError:  # it was there when the names were read
+            return None
 
 
 @lru_cache
@@ -68,7 +81,7 @@ def _names(bundle: Path) -> frozenset[str]:
 
 
 @lru_cache
-def _content(path: Path, *, packed: bool) -> tuple[bytes, str]:
+def _content(path: Path, _changed: int, *, packed: bool) -> tuple[bytes, str]:
     content = path.read_bytes()
     if packed and path.suffix in _COMPRESSED:
         return gzip.compress(content, mtime=0), "gzip"
