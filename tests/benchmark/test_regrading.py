@@ -173,6 +173,14 @@ def test_the_recorded_episodes_under_present_tasks(
     assert all(flip["reasons"] for flip in first["flips"])
     assert all(refused["refused"] for refused in first["refused"])
     assert first["pack"]["edition"] == "tau2"
+    rewards = first["summary"]
+    unjudged = sum(
+        1 for one in first["flips"] if one["reward"] == 1 and "not judged now" in str(one)
+    )
+    assert (rewards["reward_if_rejected"] < rewards["reward"]) == bool(unjudged)
+    shown = greenroom("regrade", file, "--env", env, "--data", DATA).out
+    worst = f"{rewards['reward_if_rejected']:.3f} if all that is not judged were rejected"
+    assert (worst in shown) == bool(unjudged)
 
 
 @pytest.fixture

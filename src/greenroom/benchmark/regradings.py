@@ -67,6 +67,8 @@ class RegradingSummary(Record):
     """The mean over the episodes with a second grade."""
     reward: float | None
     reward_without_judge: float | None
+    reward_if_rejected: float | None = None
+    """The mean if all sentences that nobody has judged were rejected."""
     refusals: dict[str, int] = Field(default_factory=dict[str, int])
     """Why grades were refused, with how often."""
     usage: Usage = Field(default_factory=Usage)
@@ -243,9 +245,15 @@ def summarise_regrading(grades: Iterable[GradeRecord]) -> RegradingSummary:
         reward_without_judge=_mean(
             [0.0 if one.details is None else one.details.without_judge for one in graded]
         ),
+        reward_if_rejected=_mean([_reward_if_rejected(one) for one in graded]),
         refusals=dict(Counter(one.refused for one in found if one.refused).most_common()),
         usage=Usage.total(usage for one in found for usage in one.usage.values()),
     )
+
+
+def _reward_if_rejected(grade: GradeRecord) -> float:
+    unjudged = grade.details is not None and grade.details.unjudged > 0
+    return 0.0 if unjudged else grade.reward or 0.0
 
 
 def _judge_problems(grades: Iterable[GradeRecord]) -> Iterator[str]:

@@ -245,10 +245,12 @@ def _print_figures(regrading: RegradingRecord, summary: RegradingSummary) -> Non
     if regrading.judge:
         out.print(f"The judge {_used(summary.usage)}", markup=False, soft_wrap=True)
     if summary.graded:
+        worst = f", {_figure(summary.reward_if_rejected)} if all that is not judged were rejected"
         out.print(
             f"Mean reward of these episodes: {_figure(summary.reward_before)} then, "
             f"{_figure(summary.reward)} now, "
-            f"{_figure(summary.reward_without_judge)} now without a judge",
+            f"{_figure(summary.reward_without_judge)} now without a judge"
+            f"{worst if summary.unjudged else ''}",
             soft_wrap=True,
         )
 
