@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
+
 import pytest
 
 from greenroom.domains.airline import plugin as airline
-from greenroom.domains.domain import Domain
+from greenroom.domains.domain import Domain, load_domain
 from greenroom.domains.generation import FIGURES, Profile, TaskGenerator, profile_tasks
 from greenroom.domains.retail import plugin as retail
+from greenroom.domains.tasks import Task
+from tests.conftest import TAU2_DATA
+from tests.domains.generation.measures import generated
 
 # The tasks, by reading: what is asked for and forbidden, pressed for, and corrected half-way.
 RETAIL_REFUSALS = (
@@ -51,3 +57,45 @@ def check(domain: Domain, generator: TaskGenerator | None, read: Profile) -> Non
     assert generator.official.keys() == FIGURES.keys()
     measured = {**profile_tasks(domain, "test"), **read}
     assert measured == pytest.approx(dict(generator.official), abs=5e-5)
+
+
+@pytest.mark.official
+@pytest.mark.parametrize("seed", [3, 8])
+def test_shop_and_airline_tasks_are_distributed_like_the_official_ones(
+    official_retail: Domain, official_airline: Domain, seed: int
+) -> None:
+    for official in (official_retail, official_airline):
+        made = generated(official.name, seed=seed, tasks=230)
+        assert apart(official, "test", made) == []
+
+
+@pytest.mark.tau2_data
+def test_telecom_tasks_are_distributed_like_the_official_ones() -> None:
+    made = generated("telecom", seed=3, tasks=230)
+    assert apart(load_domain("telecom", TAU2_DATA), "base", made) == []
+
+
+def apart(official: Domain, split: str, made: Domain) -> list[str]:
+    """What is distributed otherwise: more than 15 % of the tasks would need another number."""
+    count: dict[str, Callable[[Domain, Task], int]] = {
+        "changes": lambda domain, task: sum(
+            tool.writes
+            for action in task.actions
+            if (tool := domain.edition.tool(action.party, action.name)) is not None
+        ),
+        "actions": lambda domain, task: len(task.actions),
+        "outputs": lambda domain, task: len(task.outputs),
+    }
+    found: list[str] = []
+    for name, number_of in count.items():
+        there, here = (
+            Counter(number_of(domain, task) for task in tasks)
+            for domain, tasks in ((official, official.tasks(split)), (made, made.tasks()))
+        )
+        shares = {
+            number: there[number] / there.total() - here[number] / here.total()
+            for number in there | here
+        }
+        if sum(map(abs, shares.values())) / 2 > 0.15:
+            found.append(f"{name}: {shares}")
+    return found

@@ -25,6 +25,9 @@ def mixes(draw: st.DrawFn) -> Mix:
         corrections=draw(shares),
         transfers=draw(shares),
         idle=draw(shares),
+        lookups=draw(st.fixed_dictionaries(dict.fromkeys(range(5), weights)))
+        if draw(st.booleans())
+        else {},
     )
 
 
@@ -39,6 +42,12 @@ def test_plans_keep_to_their_mix(mix: Mix, count: int, seed: int) -> None:
         assert abs(writes[number] - weight * count / total) <= 1
     assert sum(plan.refusal for plan in plans) == round(mix.refusals * count)
     assert sum(plan.pressure for plan in plans) <= round(mix.pressure * count)
+    for number, named in mix.lookups.items():
+        tasks = [plan.lookups for plan in plans if plan.writes == number]
+        for lookups, weight in named.items():
+            expected = weight * len(tasks) / sum(named.values())
+            assert abs(tasks.count(lookups) - expected) <= 1
+    assert mix.lookups or all(plan.lookups is None for plan in plans)
     idle = sum(not plan.writes and not plan.outputs for plan in plans)
     assert idle == min(round(mix.idle * count), writes[0], round(mix.refusals * count))
     for plan in plans:

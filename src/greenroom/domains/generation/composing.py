@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _ATTEMPTS: Final = 4000
+_EXACT_ATTEMPTS: Final = 60
+"""So many drawn tasks have to name as many lookups as planned; from then on fewer will do."""
 _STORY: Final = 0.6
 _PERSONA: Final = 0.9
 _MANNER: Final = 0.25
@@ -158,6 +160,26 @@ def without_repeats(drawn: Iterable[Wish]) -> list[Action]:
     return list(actions.values())
 
 
+def named_actions(
+    actions: Sequence[Action],
+    plan: TaskPlan,
+    stays: Callable[[Action], bool],
+    needed_ones: Sequence[Action],
+) -> tuple[Action, ...]:
+    """The actions that the ground truth of a plan names.
+
+    Official ground truths name some lookups or none, and rewards do not depend on them. Those that
+    are needed come first. What `stays`, such as a change, is always named.
+    """
+    if plan.lookups is None:
+        return tuple(needed_ones)
+    others = [place for place, action in enumerate(actions) if not stays(action)]
+    others.sort(key=lambda place: actions[place] not in needed_ones)
+    left = plan.lookups - plan.transfer
+    chosen = set(others[: max(0, left)])
+    return tuple(action for place, action in enumerate(actions) if stays(action) or place in chosen)
+
+
 def outputs_of(drawn: Iterable[Wish]) -> tuple[str, ...]:
     """The outputs of wishes, each once."""
     return tuple(dict.fromkeys(output for wish in drawn for output in wish.outputs))
@@ -173,11 +195,13 @@ def draw_planned_tasks(
     """This many tasks in the shares of a mix; each one is played first."""
     tasks: list[Task] = []
     for number, plan in enumerate(draw_plans(rng, mix, count)):
-        candidates = (draw(plan, number) for _ in range(_ATTEMPTS))
+        candidates = ((attempt, draw(plan, number)) for attempt in range(_ATTEMPTS))
         found = (
             task
-            for task in candidates
-            if task and _as_planned(task, plan, acceptance) and acceptance.accepts(task)
+            for attempt, task in candidates
+            if task
+            and _as_planned(task, plan, acceptance, exactly=attempt < _EXACT_ATTEMPTS)
+            and acceptance.accepts(task)
         )
         task = next(found, None)
         if task is None:
@@ -189,6 +213,9 @@ def draw_planned_tasks(
     return tasks
 
 
-def _as_planned(task: Task, plan: TaskPlan, acceptance: Acceptance) -> bool:
+def _as_planned(task: Task, plan: TaskPlan, acceptance: Acceptance, *, exactly: bool) -> bool:
     writes = sum(acceptance.writes(action) for action in task.actions)
+    others = len(task.actions) - writes
+    if exactly and plan.lookups is not None and others != max(plan.lookups, plan.transfer):
+        return False
     return (writes, len(task.outputs)) == (plan.writes, plan.outputs)

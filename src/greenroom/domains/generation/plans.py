@@ -6,8 +6,9 @@ pack has the mix of a large one.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import TypeVar
 
@@ -34,6 +35,9 @@ class Mix:
     """Tasks that end with a person, as the policy demands it."""
     idle: float = 0.0
     """Tasks in which refusing is all there is to do: an agent that does nothing solves them."""
+    lookups: Mapping[int, Mapping[int, int]] = field(default_factory=dict[int, Mapping[int, int]])
+    """For tasks with so many changes: how often the ground truth names so many other calls, in
+    relation to each other. Without it, it names all that are needed."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class TaskPlan:
     pressure: bool = False
     correction: bool = False
     transfer: bool = False
+    lookups: int | None = None
+    """How many calls besides the changes the ground truth names; None for all that are needed."""
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -85,6 +91,7 @@ def draw_plans(rng: Random, mix: Mix, count: int) -> list[TaskPlan]:
     pressure = _some(rng, sorted(refusals), round(mix.pressure * count))
     corrections = _some(rng, changing, round(mix.corrections * count))
     transfers = _some(rng, changing, round(mix.transfers * count))
+    lookups = _lookups(rng, mix, writes)
     plans = [
         TaskPlan(
             writes=writes[place],
@@ -93,11 +100,23 @@ def draw_plans(rng: Random, mix: Mix, count: int) -> list[TaskPlan]:
             pressure=place in pressure,
             correction=place in corrections,
             transfer=place in transfers,
+            lookups=lookups[place] if lookups else None,
         )
         for place in range(count)
     ]
     rng.shuffle(plans)
     return plans
+
+
+def _lookups(rng: Random, mix: Mix, writes: Sequence[int]) -> list[int]:
+    """How many calls besides its changes each task names; empty if the mix says nothing of it."""
+    if not mix.lookups:
+        return []
+    sizes = Counter(writes)
+    drawn = {
+        number: iter(shared_out(rng, mix.lookups[number], size)) for number, size in sizes.items()
+    }
+    return [next(drawn[number]) for number in writes]
 
 
 def shared_out(rng: Random, weights: Mapping[T, int], count: int) -> list[T]:

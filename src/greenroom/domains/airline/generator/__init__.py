@@ -7,13 +7,14 @@ Python.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
 from random import Random
 from typing import Final
 
 from greenroom.domains.airline.generator.content import POLICY
 from greenroom.domains.airline.generator.corrections import CORRECTED, another_spelling
-from greenroom.domains.airline.generator.journey import Journey
+from greenroom.domains.airline.generator.journey import Journey, on
 from greenroom.domains.airline.generator.mixes import BUILT_IN, MIXES
 from greenroom.domains.airline.generator.questions import ANSWERS
 from greenroom.domains.airline.generator.refusals import DROPPED, handover
@@ -33,15 +34,17 @@ from greenroom.domains.generation import (
     Pools,
     TaskPlan,
     Unsuitable,
+    Wish,
     draw_planned_tasks,
     draw_wishes,
+    named_actions,
     outputs_of,
     tell,
     without_repeats,
 )
 from greenroom.domains.pack_writer import pack_in_memory
 from greenroom.domains.packs import Pack, PackInfo
-from greenroom.domains.tasks import Task
+from greenroom.domains.tasks import Action, Task
 from greenroom.errors import InputError
 
 PACK_NAME: Final = "greenroom-airline"
@@ -121,12 +124,25 @@ def _draw(rng: Random, airline: Airline, plan: TaskPlan, number: int) -> Task | 
     last = journey.say("no_number") if journey.forgetful and journey.taken else ""
     return Task(
         instruction=tell(journey, plan, drawn, first, last),
-        actions=tuple(without_repeats(drawn)),
+        actions=_actions(journey, plan, drawn),
         outputs=outputs_of(drawn),
         user_id=traveller.user_id,
         id=f"composed-{number}",
         tags=plan.tags,
     )
+
+
+def _actions(journey: Journey, plan: TaskPlan, drawn: Sequence[Wish]) -> tuple[Action, ...]:
+    # Some official ground truths look at all that the traveller has.
+    trips = (on(one, "get_reservation_details") for one in journey.traveller.reservations)
+    everything = Wish("", (journey.profile(), *trips))
+    found, needed = without_repeats([everything, *drawn]), without_repeats(drawn)
+    return named_actions(found, plan, _stays, needed)
+
+
+def _stays(action: Action) -> bool:
+    tool = airline_tools[action.name]
+    return tool.writes or tool.ends_episode
 
 
 __all__ = ["MOST_TASKS", "PACK_NAME", "builtin_pack", "generate_airline"]

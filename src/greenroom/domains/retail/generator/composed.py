@@ -16,6 +16,7 @@ from greenroom.domains.generation import (
     Wish,
     draw_planned_tasks,
     draw_wishes,
+    named_actions,
     outputs_of,
     tell,
     without_repeats,
@@ -32,7 +33,7 @@ from greenroom.domains.retail.generator.scenarios import (
     introduction,
 )
 from greenroom.domains.retail.generator.shop import Shop, stream
-from greenroom.domains.retail.generator.visit import Visit
+from greenroom.domains.retail.generator.visit import Visit, look_up_order
 from greenroom.domains.retail.tools import tools
 from greenroom.domains.tasks import Action, Task
 
@@ -98,15 +99,25 @@ def _draw(rng: Random, shop: Shop, plan: TaskPlan, number: int) -> Task | None:
     knows_email = rng.random() < 0.4
     first = introduction(visit, knows_email=knows_email)
     named = any(order in wish.text for order in visit.taken for wish in drawn)
+    identified = identification(customer, knows_email=knows_email)
+    # Some official ground truths look at all that the customer has.
+    orders = (look_up_order(order) for order in customer.orders)
+    everything = Wish("", (identified, visit.profile(), *orders))
+    actions = without_repeats([everything, *drawn])
+    needed = [identified, *_needed(visit, drawn)]
     last = visit.say("no_order_number") if visit.taken and not named else ""
     return Task(
         instruction=tell(visit, plan, drawn, first, last),
-        actions=(identification(customer, knows_email=knows_email), *_needed(visit, drawn)),
+        actions=named_actions(actions, plan, _stays, needed),
         outputs=outputs_of(drawn),
         user_id=customer.user_id,
         id=f"composed-{number}",
         tags=plan.tags,
     )
+
+
+def _stays(action: Action) -> bool:
+    return tools[action.name].writes or tools[action.name].ends_episode
 
 
 def _needed(visit: Visit, drawn: Sequence[Wish]) -> list[Action]:

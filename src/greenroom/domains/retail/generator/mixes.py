@@ -15,6 +15,13 @@ OFFICIAL: Final = Mix(
     corrections=21 / 115,
     transfers=4 / 115,
     idle=7 / 115,
+    lookups={
+        0: {0: 2, 1: 1, 3: 1, 4: 1, 5: 2, 6: 2},
+        1: {0: 19, 3: 3, 4: 10, 5: 12, 6: 8, 7: 1, 9: 4, 10: 1, 11: 2, 12: 1},
+        2: {0: 15, 4: 5, 5: 1, 6: 1, 10: 1, 12: 1},
+        3: {0: 8, 4: 1, 6: 1, 8: 1, 9: 2, 10: 2},
+        4: {0: 3, 6: 2, 9: 1},
+    },
 )
 """Of the 115 tasks in Tau Bench's test split. Its one task with seven outputs counts as four."""
 
