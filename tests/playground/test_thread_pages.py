@@ -35,6 +35,12 @@ def running(store: Store, open_playground: Open) -> Running:
 
 
 @pytest.fixture
+def plain(open_playground: Open) -> Running:
+    """The same on one kind of database."""
+    return open_playground(sources=[str(APP)])
+
+
+@pytest.fixture
 def talk(running: Running) -> Talk:
     return Talk(running.api)
 
@@ -187,6 +193,27 @@ def test_three_variants_of_one_workflow_answer_the_same_questions(
     figures = re.compile(r"^[\d.,]+ (ms|s) · \d \+ 2 tokens · \$0\.250$")
     for foot in page.locator(".turn-foot > .quiet").all():
         expect(foot).to_have_text(figures)
+
+
+def test_the_pages_of_a_browser_share_its_connections(plain: Running, enter: Enter) -> None:
+    talk = Talk(plain.api)
+    boards = [talk.board(*["slow"] * 4)["id"] for _ in range(2)]
+    pages = [enter(plain, f"/boards/{boards[0]}", width=1800)]
+    pages.append(pages[0].context.new_page())
+    pages[1].goto(f"{plain.address}/boards/{boards[1]}")
+    for page in pages:
+        field = page.get_by_label("Message to all threads")
+        field.fill("Go")
+        field.press("Enter")
+        for number in range(4):
+            expect(answers(page).nth(number)).to_contain_text("w20")
+    # Eight answers are written, and everything else still gets through.
+    for page in pages:
+        title = page.get_by_label("Title of the board")
+        title.fill("Renamed")
+        title.press("Enter")
+        expect(page).to_have_title(re.compile("Renamed"))
+        expect(page.locator(".turn-view.running")).to_have_count(4)
 
 
 def test_only_threads_that_are_there_are_counted(

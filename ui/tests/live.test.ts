@@ -55,6 +55,7 @@ describe("a turn that is followed", () => {
     const { response, send } = streamed();
     const onEnd = vi.fn();
     follow("t1", onEnd, response);
+    await settle();
     const chat = chatOf("t1");
     for (const part of PARTS.slice(0, 4)) send(part);
     await settle();
@@ -99,6 +100,7 @@ describe("a turn that is followed", () => {
     answers.forEach(({ response }, place) => {
       follow(`t${place + 1}`, () => undefined, response);
     });
+    await settle();
     expect([1, 2, 3, 4].map((place) => chatOf(`t${place}`) !== null)).toEqual([true, true, true, false]);
     expect(cancelled).toHaveBeenCalledOnce();
     const told = vi.fn();
@@ -107,6 +109,7 @@ describe("a turn that is followed", () => {
     await settle();
     expect(told).toHaveBeenCalled();
     follow("t4", () => undefined, streamed().response);
+    await settle();
     expect(chatOf("t4")).not.toBeNull();
     end();
   });

@@ -1,6 +1,7 @@
-/** What changes elsewhere: other browsers, other processes, running jobs. One connection for the whole page. */
+/** What changes elsewhere: other browsers, other processes, running jobs. One connection for all pages of a browser. */
 import { useCallback, useEffect, useRef } from "react";
 import { API } from "./client";
+import { inOnePage } from "./connections";
 
 export interface ThreadChanged {
   kind: "thread";
@@ -40,9 +41,13 @@ export type PlaygroundEvent = ThreadChanged | BoardChanged | TurnChanged | JobCh
 type Listener = (event: PlaygroundEvent) => void;
 
 const KINDS: ReadonlySet<string> = new Set(["thread", "board", "turn", "job", "note"]);
+const NAME = "greenroom-events";
+const RETRIED = 2000;
+
 const listeners = new Set<Listener>();
-let source: EventSource | null = null;
-let broken = false;
+let leaving: AbortController | null = null;
+/** Events come over one connection to one page of the browser, which tells the others. */
+let others: BroadcastChannel | null = null;
 
 export function eventOf(text: string): PlaygroundEvent | null {
   try {
@@ -59,52 +64,63 @@ function tell(event: PlaygroundEvent): void {
 }
 
 function connect(): void {
-  if (source || !listeners.size || document.visibilityState === "hidden") return;
-  source = new EventSource(`${API}/events`);
-  source.onopen = () => {
-    if (broken) tell({ kind: "reconnected" });
-    broken = false;
-  };
-  source.onerror = () => {
-    broken = true;
-    // A browser gives up for good after an HTTP error, such as a server that is just starting.
-    if (source?.readyState === EventSource.CLOSED) {
-      disconnect();
-      setTimeout(connect, 2000);
-    }
-  };
-  source.onmessage = (message) => {
-    const event = eventOf(String(message.data));
-    if (event) tell(event);
-  };
+  leaving = new AbortController();
+  if (typeof BroadcastChannel !== "undefined") {
+    others = new BroadcastChannel(NAME);
+    others.onmessage = (message: MessageEvent<PlaygroundEvent>) => tell(message.data);
+  }
+  const { signal } = leaving;
+  void inOnePage(NAME, signal, (tookOver) => receive(signal, tookOver));
 }
 
 function disconnect(): void {
-  source?.close();
-  source = null;
+  leaving?.abort();
+  others?.close();
+  leaving = others = null;
+}
+
+/** Receives what changes, for all pages, until the signal ends. After a `gap` anything may have changed. */
+function receive(signal: AbortSignal, gap: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    let source: EventSource;
+    let missed = gap;
+    const tellAll = (event: PlaygroundEvent) => {
+      tell(event);
+      others?.postMessage(event);
+    };
+    const open = () => {
+      if (signal.aborted) return;
+      source = new EventSource(`${API}/events`);
+      source.onopen = () => {
+        if (missed) tellAll({ kind: "reconnected" });
+        missed = false;
+      };
+      source.onerror = () => {
+        missed = true;
+        // A browser gives up for good after an HTTP error, such as a server that is just starting.
+        if (source.readyState === EventSource.CLOSED) setTimeout(open, RETRIED);
+      };
+      source.onmessage = (message) => {
+        const event = eventOf(String(message.data));
+        if (event) tellAll(event);
+      };
+    };
+    open();
+    signal.addEventListener("abort", () => {
+      source.close();
+      resolve();
+    });
+  });
 }
 
 /** Listen to changes; gives the function that ends it. */
 export function listen(listener: Listener): () => void {
-  if (!listeners.size) document.addEventListener("visibilitychange", onVisibility);
+  if (!listeners.size) connect();
   listeners.add(listener);
-  connect();
   return () => {
     listeners.delete(listener);
-    if (listeners.size) return;
-    document.removeEventListener("visibilitychange", onVisibility);
-    disconnect();
+    if (!listeners.size) disconnect();
   };
-}
-
-// A browser opens six connections to a server, for all its tabs. Tabs that nobody sees leave theirs to the others.
-function onVisibility(): void {
-  if (document.visibilityState === "hidden") {
-    disconnect();
-    broken = true;
-  } else {
-    connect();
-  }
 }
 
 /** Listen while a component is shown. */

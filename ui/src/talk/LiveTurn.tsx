@@ -12,16 +12,22 @@ import { liveView } from "./live_view";
 
 const SHOWN_EVERY = 30;
 const ASKED_EVERY = 700;
+const TRIED_EVERY = 1500;
 
 /** The answer of a turn while it comes; `thread` shows it. Only this is drawn anew with each piece. */
 export function LiveTurn({ turn, thread }: { turn: Turn; thread: string }) {
   const queries = useQueryClient();
   const chat = useSyncExternalStore(watchLive, () => chatOf(turn.id));
   useEffect(() => {
-    // Others end and leave their connection: then this one may be free.
+    // Others end and leave their connection, in this page or another one: then this one may be free.
     const begin = () => follow(turn.id, () => void refreshThread(queries, thread));
     begin();
-    return watchLive(begin);
+    const unwatch = watchLive(begin);
+    const again = setInterval(begin, TRIED_EVERY);
+    return () => {
+      unwatch();
+      clearInterval(again);
+    };
   }, [turn.id, thread, queries]);
   return chat ? <Streamed chat={chat} turn={turn.id} /> : <Asked turn={turn} thread={thread} />;
 }

@@ -2,18 +2,13 @@
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport, type UIMessage } from "ai";
 import { API, fetchOrExplain } from "../api/client";
-
-/** A browser opens six connections to a server. Three may be streams: events and other requests need the others. */
-const MOST_STREAMS = 3;
+import { withStream } from "../api/connections";
 
 const FOLLOWED_ANEW = 1000;
 
-interface Live {
-  chat: Chat<UIMessage>;
-  ended: boolean;
-}
-
-const followed = new Map<string, Live>();
+const followed = new Map<string, Chat<UIMessage>>();
+/** Those that are followed, and those that wait for an answer whether a connection is free. */
+const wanted = new Set<string>();
 interface Before {
   message: UIMessage | undefined;
   error: Error | undefined;
@@ -36,7 +31,7 @@ export function watchLive(watcher: () => void): () => void {
 
 /** The chat of a turn that is followed; null if it is not, or has ended. */
 export function chatOf(turn: string): Chat<UIMessage> | null {
-  return followed.get(turn)?.chat ?? null;
+  return followed.get(turn) ?? null;
 }
 
 /** What was shown of a turn before its connection ended, and why it ended. */
@@ -51,44 +46,48 @@ function keepShown(turn: string, { messages, error }: Chat<UIMessage>): void {
   for (const oldest of [...shown.keys()].slice(0, -MOST_SHOWN)) shown.delete(oldest);
 }
 
-function streams(): number {
-  return [...followed.values()].filter((live) => !live.ended).length;
-}
-
 /** Follow a turn from its beginning. Without a free connection nothing happens: the page asks now and then instead. */
 export function follow(turn: string, onEnd: () => void, response?: Response): void {
-  if (followed.has(turn)) return;
-  if (streams() >= MOST_STREAMS) {
+  if (wanted.has(turn)) return;
+  wanted.add(turn);
+  void withStream(() => show(turn, onEnd, response)).then((free) => {
+    if (free) return;
+    wanted.delete(turn);
     // The turn goes on without this connection.
     void response?.body?.cancel();
-    return;
-  }
+  });
+}
+
+async function show(turn: string, onEnd: () => void, response?: Response): Promise<void> {
+  if (!wanted.has(turn)) return;
   const open = (signal: AbortSignal | null | undefined) =>
     response
       ? Promise.resolve(response)
       : fetchOrExplain(`${API}/turns/${encodeURIComponent(turn)}/stream`, { signal: signal ?? null });
   const transport = new DefaultChatTransport<UIMessage>({ fetch: (_, init) => open(init?.signal) });
-  const live: Live = { chat: new Chat<UIMessage>({ id: turn, transport }), ended: false };
-  followed.set(turn, live);
+  const chat = new Chat<UIMessage>({ id: turn, transport });
+  followed.set(turn, chat);
   changed();
-  void live.chat.resumeStream().finally(() => {
-    live.ended = true;
-    keepShown(turn, live.chat);
+  try {
+    await chat.resumeStream();
+  } finally {
+    keepShown(turn, chat);
     changed();
     onEnd();
     // A turn that still runs then is followed anew by whoever shows it: its connection broke, or the server is back.
     setTimeout(() => {
-      if (followed.get(turn) === live) followed.delete(turn);
+      if (followed.get(turn) === chat) leave(turn);
       changed();
     }, FOLLOWED_ANEW);
-  });
+  }
 }
 
-/** Stop to follow, as when the page is left; the turn itself goes on. */
+/** Stop to follow; the turn itself goes on. */
 export function leave(turn: string): void {
-  const live = followed.get(turn);
+  const chat = followed.get(turn);
   followed.delete(turn);
-  if (live && !live.ended) void live.chat.stop();
+  wanted.delete(turn);
+  if (chat) void chat.stop();
 }
 
 /** Send a request for a turn: its id, the thread's new version, and the stream of its answer. */
