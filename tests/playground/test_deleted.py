@@ -94,15 +94,19 @@ def test_pages_say_that_their_subject_was_deleted_and_where_to_go(
     running: Running, enter: Enter, paths: Sequence[str], what: str, name: str, delete: Delete
 ) -> None:
     pages = [enter(running, path) for path in paths]
+    listed = enter(running, f"/{what.replace(' ', '-')}s")
     trend = enter(running, "/trends?agent=synthetic") if what == "run" else None
     for page in pages:
         settle(page)
         expect(page.get_by_role("alert")).to_have_count(0)
     if trend is not None:
         expect(trend.get_by_role("link", name="mine", exact=True)).to_be_visible()
+    in_list = listed.get_by_role("link", name=name, exact=True)
+    expect(in_list).to_be_visible()
     delete(running.store)
     for page in pages:
         _gone(page, what, name)
+    expect(in_list).to_have_count(0, timeout=SECONDS)
     if trend is not None:
         gone = trend.get_by_role("link", name="mine", exact=True)
         expect(gone).to_have_count(0, timeout=SECONDS)

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from greenroom.store import Store
 from greenroom.store.test_set_edits import DeleteRow, SetCell, edit_test_set
-from tests.playground.conftest import Enter, Open, Running, held, until
+from tests.playground.conftest import Enter, Open, Running, held, late, settle, until
 from tests.playground.talking import APP, Talk
 
 pytestmark = pytest.mark.slow
@@ -487,6 +487,22 @@ def test_nothing_is_changed_while_changes_are_saved(running: Running, enter: Ent
         expect(page.get_by_label("row 3, expected", exact=True)).to_have_count(0)
     expect(page.get_by_text("Saved as version 2")).to_be_visible()
     expect(page.get_by_role("button", name="Row 1", exact=True)).to_be_visible()
+
+
+def test_an_answer_from_before_does_not_take_the_place_of_what_is_saved(
+    running: Running, enter: Enter
+) -> None:
+    page = enter(running, "/test-sets/capitals")
+    cell(page, 0, "expected").dblclick()
+    page.get_by_label("row 1, expected", exact=True).fill("Lutetia")
+    page.keyboard.press("Control+Enter")
+    with late(page, "GET", "**/api/v1/test-sets/capitals") as answers:
+        until(page, lambda: answers)  # the page looks now and then whether the test set is there
+        save(page)
+    settle(page)
+    # At once: the page would look again in some seconds.
+    assert cell(page, 0, "expected").inner_text() == "Lutetia"
+    assert page.get_by_text("Version 2,").is_visible()
 
 
 def test_rows_that_are_loaded_are_printed_and_no_others(

@@ -19,6 +19,30 @@ test("what changes during the first load is asked for again", async () => {
   stop();
 });
 
+test("what changes while an answer is under way that no page waits for any more is asked for again later", async () => {
+  const answers: Array<(value: string) => void> = [];
+  const queries = new Queries();
+  const list = new QueryObserver(queries, {
+    queryKey: ["list"],
+    queryFn: () => new Promise<string>((resolve) => answers.push(resolve)),
+    staleTime: 60_000,
+  });
+  const leave = list.subscribe(() => undefined);
+  answers[0]?.("first");
+  await expect.poll(() => queries.getQueryData(["list"])).toBe("first");
+  void list.refetch();
+  await expect.poll(() => answers.length).toBe(2);
+  leave();
+  const refreshed = queries.invalidateQueries({ queryKey: ["list"] });
+  answers[1]?.("before");
+  await refreshed;
+  const back = list.subscribe(() => undefined);
+  await expect.poll(() => answers.length).toBe(3);
+  answers[2]?.("after");
+  await expect.poll(() => queries.getQueryData(["list"])).toBe("after");
+  back();
+});
+
 test("other queries are left alone", async () => {
   let asked = 0;
   const queries = new Queries();

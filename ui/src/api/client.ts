@@ -70,7 +70,7 @@ export function failure(query: { error: Error | null; data: unknown }): Error | 
   return query.data === undefined || isGone(query) ? query.error : null;
 }
 
-/** How often a page asks whether its subject is still there, where no event tells. */
+/** How often a page asks whether what it shows is still there, where no event tells. */
 export const STILL_THERE = 10_000;
 
 /** Whether something that was shown is not there any more. */

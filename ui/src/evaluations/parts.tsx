@@ -39,7 +39,7 @@ export function workflowWords(address: string): string {
 export function Outcome({ one }: { one: ResultItem["outcome"] }) {
   return (
     <span className="nowrap" title={one.meaning}>
-      <OutcomeMark outcome={one} /> {one.label}
+      <OutcomeMark outcome={one} /> <span className="outcome-words">{one.label}</span>
     </span>
   );
 }

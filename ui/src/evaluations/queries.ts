@@ -40,7 +40,7 @@ export const evaluationsQuery = (q: string, testSet?: string) =>
     getNextPageParam: next,
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
-      state.data?.pages.some((page) => page.items.some((one) => one.status === "running")) ? LOOK_AGAIN : false,
+      state.data?.pages.some((page) => page.items.some((one) => one.status === "running")) ? LOOK_AGAIN : STILL_THERE,
   });
 
 export const evaluationQuery = (name: string) =>

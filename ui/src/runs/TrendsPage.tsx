@@ -102,7 +102,9 @@ function TrendTable({ items, domains }: { items: readonly TrendPoint[]; domains:
             <th scope="col" className="number">
               95 % interval
             </th>
-            <th scope="col">Begun</th>
+            <th scope="col" className="wide">
+              Begun
+            </th>
             {domains && <th scope="col">Domain</th>}
             <th scope="col">Task set</th>
             <th scope="col" className="number wide">
@@ -126,16 +128,16 @@ function TrendTable({ items, domains }: { items: readonly TrendPoint[]; domains:
                 </th>
                 <td className="number">{one.value}</td>
                 <td className="number nowrap">{one.interval}</td>
-                <td className="nowrap">{dateWords(one.run.created_at)}</td>
+                <td className="wide">{dateWords(one.run.created_at)}</td>
                 {domains && <td>{one.run.env}</td>}
-                <td>{one.played_on}</td>
+                <td className="played-on">{one.played_on}</td>
                 <td className="number wide">
                   <Progress run={one.run} />
                 </td>
                 <td>
                   {before && (
                     <Link to="/runs/compare" search={{ a: addressOf(before.run), b: addressOf(one.run) }}>
-                      with the one before
+                      compare with the one before
                     </Link>
                   )}
                 </td>

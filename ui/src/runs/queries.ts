@@ -47,7 +47,7 @@ export const runsQuery = (q: string) =>
     getNextPageParam: next,
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
-      state.data?.pages.some((page) => page.items.some((run) => run.status === "running")) ? LOOK_AGAIN : false,
+      state.data?.pages.some((page) => page.items.some((run) => run.status === "running")) ? LOOK_AGAIN : STILL_THERE,
   });
 
 export const runQuery = (run: string) =>

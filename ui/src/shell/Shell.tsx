@@ -9,8 +9,9 @@ import { ThemeMenu } from "./ThemeMenu";
 /** The frame of every page: the bar with the areas, the page, and the list of keys. */
 export function Shell() {
   const [help, setHelp] = useState(false);
-  const main = useFocusAfterNavigation();
-  const areas = useCurrentAreaInView();
+  const path = useLocation({ select: (location) => location.pathname });
+  const main = useFocusAfterNavigation(path);
+  const areas = useCurrentAreaInView(path);
   useKeys([
     { keys: "?", does: "List the keys", run: () => setHelp(true) },
     { keys: "/", does: "Go to the search field", run: focusSearch },
@@ -27,7 +28,12 @@ export function Shell() {
         </Link>
         <nav aria-label="Areas" ref={areas}>
           {AREAS.map((area) => (
-            <Link key={area.to} to={area.to} activeProps={{ "aria-current": "page" }}>
+            <Link
+              key={area.to}
+              to={area.to}
+              activeProps={{ "aria-current": "page" }}
+              {...("also" in area && path.startsWith(area.also) ? { "aria-current": "page" } : {})}
+            >
               {area.name}
             </Link>
           ))}
@@ -55,9 +61,8 @@ function focusSearch() {
 }
 
 /** A screen reader and the Tab key go on at the new page, unless the page takes the focus itself. */
-function useFocusAfterNavigation() {
+function useFocusAfterNavigation(path: string) {
   const main = useRef<HTMLElement>(null);
-  const path = useLocation({ select: (location) => location.pathname });
   const shown = useRef(path);
   useEffect(() => {
     if (shown.current === path) return;
@@ -69,9 +74,8 @@ function useFocusAfterNavigation() {
 }
 
 /** On a narrow screen the areas scroll: the current one is brought into view. */
-function useCurrentAreaInView() {
+function useCurrentAreaInView(path: string) {
   const areas = useRef<HTMLElement>(null);
-  const path = useLocation({ select: (location) => location.pathname });
   // biome-ignore lint/correctness/useExhaustiveDependencies: Another path has another current area.
   useEffect(() => {
     areas.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });

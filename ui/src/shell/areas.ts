@@ -22,6 +22,8 @@ export const AREAS = [
   },
   {
     to: "/runs",
+    /** Trends are of runs. */
+    also: "/trends",
     name: "Runs",
     does: "Follow benchmark runs, read their figures and episodes, go back to any turn and play on from there.",
   },

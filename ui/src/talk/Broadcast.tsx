@@ -27,7 +27,7 @@ export function Broadcast({ board, count }: BroadcastProps) {
       <Composer
         draft={`all.${board}`}
         label="Message to all threads"
-        placeholder={`Say the same in all ${count === null ? "" : `${count} `}threads`}
+        placeholder={`Say the same in ${count === 2 ? "both" : count === null ? "all" : `all ${count}`} threads`}
         onSend={send}
       />
       {note && (

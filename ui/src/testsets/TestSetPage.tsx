@@ -135,6 +135,8 @@ function Shown({ set, latest, kept, onKept }: ShownProps) {
     steps.clear();
     onKept(null);
     queries.setQueryData(testSetQuery(set.name).queryKey, result.test_set);
+    // An answer from before, which may be under way, does not take its place.
+    queries.invalidateQueries({ queryKey: testSetQuery(set.name).queryKey });
     queries.invalidateQueries({ queryKey: ["test-set-versions", set.name] });
     queries.invalidateQueries({ queryKey: ["test-sets"] });
     setSaved(result.is_new ? result : null);

@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { api, got } from "../api/client";
+import { api, got, STILL_THERE } from "../api/client";
 import { type Column, DataTable } from "../components/DataTable";
 import { EmptyState } from "../components/EmptyState";
 import { ErrorNote } from "../components/ErrorNote";
@@ -55,6 +55,7 @@ export function TestSetsPage() {
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next,
     placeholderData: keepPreviousData,
+    refetchInterval: STILL_THERE,
   });
   const rows = sets.data?.pages.flatMap((page) => page.items) ?? [];
   const open = (name: string) => navigate({ to: "/test-sets/$name", params: { name } });

@@ -26,6 +26,8 @@ export function SimulatePanel({ thread, hasTask = false, onClose }: SimulatePane
     mutationFn: (what: () => Promise<Simulation>) => what(),
     onSuccess: (simulation) => {
       queries.setQueryData(simulationQuery(thread).queryKey, simulation);
+      // An answer from before, which may be under way, does not take its place.
+      void queries.invalidateQueries({ queryKey: simulationQuery(thread).queryKey });
       void refreshThread(queries, thread);
     },
   });
