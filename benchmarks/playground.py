@@ -90,7 +90,7 @@ def playground_pages() -> Iterator[Measure]:
                 " ms",
                 at_most=MOST_TO_INTERACTIVE,
             )
-        yield _tokens(page, opened)
+        yield from _tokens(page, opened)
 
 
 @contextmanager
@@ -161,20 +161,30 @@ def _to_interactive(page: Page, url: str) -> float:
     return page.evaluate("performance.now()")
 
 
-def _tokens(page: Page, opened: Opened) -> Measure:
+def _tokens(page: Page, opened: Opened) -> Iterator[Measure]:
+    answers = [_answer(page, opened) for _ in range(ROUNDS)]
+    figures = {
+        "the first token of an answer": min(late[0] for late in answers),
+        "a token": min(statistics.median(late) for late in answers),
+    }
+    for name, late in figures.items():
+        yield Measure(
+            f"Playground: {name} from the workflow to the page",
+            f"{late:,.0f} ms",
+            "",
+            late,
+            " ms",
+            at_most=MOST_TO_TOKEN,
+        )
+
+
+def _answer(page: Page, opened: Opened) -> list[float]:
+    """How late each token of an answer is, in milliseconds."""
     page.goto(f"{opened.address}/boards/{_board(opened, [])}")
+    page.get_by_role("textbox").last.wait_for()
     page.evaluate(WATCH)
     page.get_by_role("textbox").last.fill("Go")
     page.keyboard.press("Enter")
     while page.evaluate("window.late.length") < TOKENS:
         page.wait_for_timeout(100)
-    late: list[float] = page.evaluate("window.late")
-    middle = statistics.median(late)
-    return Measure(
-        "Playground: a token from the workflow to the page (median)",
-        f"{middle:,.0f} ms",
-        "",
-        middle,
-        " ms",
-        at_most=MOST_TO_TOKEN,
-    )
+    return page.evaluate("window.late")

@@ -240,6 +240,19 @@ def test_two_evaluations_are_compared_row_by_row(plain: Running, app: str, enter
     expect(page.get_by_text("0 broke, 1 healed")).to_be_visible()
 
 
+def test_a_phone_shows_scores_and_both_sides(plain: Running, app: str, enter: Enter) -> None:
+    for name in ("one", "other"):
+        evaluated(plain, app, "guide", "chats", name=name)
+    page = enter(plain, "/evaluations/one", width=390, height=844)
+    expect(table(page)).to_have_count(3)
+    frame = page.locator(".table-scroll")
+    assert frame.evaluate("one => one.scrollWidth <= one.clientWidth")
+    expect(table(page).first.locator(".score")).to_be_in_viewport()
+    page.goto(f"{plain.address}/evaluations/compare?a=one&b=other")
+    expect(table(page, "Rows of both evaluations")).to_have_count(3)
+    assert frame.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
 def test_evaluations_that_cannot_be_compared_say_why(
     plain: Running, app: str, enter: Enter
 ) -> None:

@@ -239,6 +239,16 @@ def test_the_filter_is_in_the_address(running: Running, enter: Enter) -> None:
     expect(cell(page, 0, "expected")).to_contain_text("yes")
 
 
+def test_the_filter_can_be_read_on_a_phone(running: Running, enter: Enter) -> None:
+    page = enter(running, "/test-sets/capitals", width=390, height=844)
+    search = page.get_by_label("Search in the rows").bounding_box()
+    kind = page.get_by_label("Kind of value").bounding_box()
+    assert search is not None
+    assert kind is not None
+    assert search["width"] > 300
+    assert kind["y"] >= search["y"] + search["height"]
+
+
 def test_ten_thousand_rows_are_bounded(store: Store, open_playground: Open, enter: Enter) -> None:
     long = "x" * 20_000
     rows = [

@@ -88,3 +88,5 @@ def test_a_trend_fits_the_page(running: Running, enter: Enter) -> None:
     expect(page.get_by_role("link", name="with the one before")).to_be_visible()
     settle(page)
     assert not _cut(page)
+    areas = page.get_by_role("navigation", name="Areas")
+    expect(areas.locator("[aria-current=page]")).to_have_text(["Runs"])

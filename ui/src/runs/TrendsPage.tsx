@@ -105,7 +105,11 @@ function TrendTable({ items, domains }: { items: readonly TrendPoint[]; domains:
             <th scope="col" className="wide">
               Begun
             </th>
-            {domains && <th scope="col">Domain</th>}
+            {domains && (
+              <th scope="col" className="wide">
+                Domain
+              </th>
+            )}
             <th scope="col">Task set</th>
             <th scope="col" className="number wide">
               Episodes
@@ -129,7 +133,7 @@ function TrendTable({ items, domains }: { items: readonly TrendPoint[]; domains:
                 <td className="number">{one.value}</td>
                 <td className="number nowrap">{one.interval}</td>
                 <td className="wide">{dateWords(one.run.created_at)}</td>
-                {domains && <td>{one.run.env}</td>}
+                {domains && <td className="wide">{one.run.env}</td>}
                 <td className="played-on">{one.played_on}</td>
                 <td className="number wide">
                   <Progress run={one.run} />
