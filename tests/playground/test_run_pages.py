@@ -353,6 +353,11 @@ def test_a_comparison_that_cannot_be_made_is_told_in_words(running: Running, ent
     expect(page.get_by_role("alert")).to_contain_text("Unknown run 'nothing'")
 
 
+def test_a_phone_shows_which_part_of_a_run_is_open(running: Running, enter: Enter) -> None:
+    page = enter(running, "/runs/mixed?tab=setup", width=390, height=844)
+    expect(page.get_by_role("tab", name="Setup")).to_be_in_viewport(ratio=1)
+
+
 def test_the_trend_of_an_agent_is_drawn_and_told(running: Running, enter: Enter) -> None:
     page = enter(running, "/trends?agent=synthetic")
     chart = page.get_by_role("img", name=re.compile(r"pass\^1 over time"))

@@ -249,6 +249,14 @@ def test_the_filter_can_be_read_on_a_phone(running: Running, enter: Enter) -> No
     assert kind["y"] >= search["y"] + search["height"]
 
 
+def test_a_cell_is_edited_on_a_phone(running: Running, enter: Enter) -> None:
+    page = enter(running, "/test-sets/capitals", width=390, height=844)
+    cell(page, 1, "question").dblclick()
+    field = page.get_by_label("Message 1 of row 2, question").bounding_box()
+    assert field is not None
+    assert field["x"] + field["width"] <= 390
+
+
 def test_ten_thousand_rows_are_bounded(store: Store, open_playground: Open, enter: Enter) -> None:
     long = "x" * 20_000
     rows = [

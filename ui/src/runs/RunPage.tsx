@@ -138,7 +138,7 @@ function Report({ run, record, tab, onTab }: ReportProps) {
       <Tabs.Root value={tab} onValueChange={onTab} activationMode="manual">
         <Tabs.List className="tabs" aria-label="Parts of the run">
           {TABS.map((name) => (
-            <Tabs.Trigger key={name} value={name}>
+            <Tabs.Trigger key={name} value={name} ref={name === tab ? intoView : undefined}>
               {NAMES[name]}
             </Tabs.Trigger>
           ))}
@@ -157,6 +157,11 @@ function Report({ run, record, tab, onTab }: ReportProps) {
       </Tabs.Root>
     </>
   );
+}
+
+/** On a narrow screen the tabs scroll: the current one is brought into view. */
+function intoView(tab: HTMLElement | null): void {
+  tab?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function HowToGoOn({ record }: { record: Run }) {

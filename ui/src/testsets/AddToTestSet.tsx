@@ -140,7 +140,7 @@ export function AddDialog({ source, onClose }: { source: RowSource; onClose: () 
           {add.error && <ErrorNote error={add.error} />}
           <div className="dialog-buttons">
             <button type="button" onClick={onClose}>
-              Leave
+              Cancel
             </button>
             <button type="submit" className="main" disabled={!row || preview.isError || add.isPending}>
               Add the row

@@ -86,7 +86,7 @@ export function NameDialog({ title, open, start, problem, onClose, onName }: Nam
         </div>
         <div className="dialog-buttons">
           <button type="button" onClick={onClose}>
-            Leave
+            Cancel
           </button>
           <button type="submit" className="main" disabled={Boolean(wrong) || name === start}>
             Take this name

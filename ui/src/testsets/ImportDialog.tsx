@@ -80,7 +80,7 @@ export function ImportDialog({ open, onClose, onImported }: ImportDialogProps) {
         {load.error && <ErrorNote error={load.error} />}
         <div className="dialog-buttons">
           <button type="button" onClick={onClose}>
-            Leave
+            Cancel
           </button>
           <button type="submit" className="main" disabled={!file || load.isPending}>
             Import

@@ -101,7 +101,7 @@ function MoveDialog({ number, count, onClose, onMove }: MoveDialogProps) {
         </div>
         <div className="dialog-buttons">
           <button type="button" onClick={onClose}>
-            Leave
+            Cancel
           </button>
           <button type="submit" className="main" disabled={!fits || to === number}>
             Move

@@ -129,7 +129,7 @@ function InputsForm({ head, heads, workflows, typed, onLeave, onRun }: InputsFor
           Save
         </button>
         <button type="button" className="small plain" onClick={onLeave}>
-          Leave
+          Cancel
         </button>
       </div>
     </div>

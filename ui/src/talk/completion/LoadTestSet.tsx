@@ -75,7 +75,7 @@ function Form({ board, onClose }: Omit<LoadTestSetProps, "open">) {
       {load.error && <ErrorNote error={load.error} />}
       <div className="dialog-buttons">
         <button type="button" onClick={onClose}>
-          Leave
+          Cancel
         </button>
         <button type="submit" className="main" disabled={!name || load.isPending}>
           {load.isPending ? "Loading …" : "Load the rows"}
