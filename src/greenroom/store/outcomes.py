@@ -68,7 +68,9 @@ OUTCOMES: Final[dict[str, OutcomeInfo]] = {
     "success": OutcomeInfo(
         "Solved", "✓", "+", "the conversation ended with reward 1", style="green"
     ),
-    "failure": OutcomeInfo("Not solved", "×", "x", "the conversation ended with a reward below 1", style="red"),
+    "failure": OutcomeInfo(
+        "Not solved", "×", "x", "the conversation ended with a reward below 1", style="red"
+    ),
     "max_steps": OutcomeInfo(
         "Out of steps",
         "S",
