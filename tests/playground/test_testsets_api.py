@@ -288,6 +288,28 @@ def test_a_turn_becomes_the_call_that_it_was(store: Store, open_playground: Open
     assert "run it first" in talk.refused("POST", "test-sets/kept/rows", 422, source=source)
 
 
+@pytest.mark.parametrize(
+    ("workflow", "inputs"),
+    [("facts", {"country": "Peru", "detail": 2}), ("free", {"any": ["thing"], "n": 1.5})],
+    ids=["completion", "custom"],
+)
+def test_a_turn_without_messages_becomes_a_row_with_its_raw_output(
+    store: Store, open_playground: Open, workflow: str, inputs: dict[str, Any]
+) -> None:
+    talk = Talk(open_playground(store, [str(APP)]).api)
+    thread = talk.say(talk.thread(workflow, inputs=inputs))
+    [turn] = thread["turns"]
+    source = {"kind": "turn", "thread_id": thread["id"], "turn_id": turn["id"]}
+    talk.post("test-sets/kept/rows", source=source)
+    [row] = store.test_sets.rows(store.test_sets.find("kept"))
+    assert row == {**inputs, "expected": turn["outputs"]}
+    assert isinstance(turn["outputs"], dict)
+    board = talk.board(workflow)
+    [loaded] = talk.post(f"boards/{board['id']}/load", test_set="kept")["threads"]
+    assert loaded["inputs"] == inputs
+    assert talk.say(loaded)["last"]["outputs"] == turn["outputs"]
+
+
 def test_an_episode_becomes_a_row(store: Store, api: TestClient) -> None:
     run = store.runs.create(sample_run())
     store.runs.add(run.id, [sample_episode()])
