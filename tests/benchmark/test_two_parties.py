@@ -35,9 +35,8 @@ from greenroom.reports.tau_bench import read_tau_bench, tau_bench_rows, write_ta
 from greenroom.store import EpisodeRecord, RunRecord, Store, open_store
 from greenroom.users import ScriptedUser
 from greenroom.workflows import Call, LocalTarget
+from tests.conftest import TAU2_DATA as TAU2
 from tests.domains.thermostats import PATH, thermostats
-
-TAU2 = Path(__file__).parents[3] / "shared" / "data" / "tau2"
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,12 +28,12 @@ from greenroom.domains.editions import Edition
 from greenroom.domains.tasks import STOP
 from greenroom.errors import EpisodeOver, InputError
 from greenroom.users import ScriptedUser
+from tests.conftest import TAU2_DATA as TAU2
 from tests.domains.small import small_domain
 from tests.domains.thermostats import thermostats
 
 pytestmark = pytest.mark.anyio
 
-TAU2 = Path(__file__).parents[3] / "shared" / "data" / "tau2"
 THERMOSTATS = thermostats()
 
 PAIR = Action("pair", {"account": "A-1", "code": "4711"})
