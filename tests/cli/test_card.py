@@ -178,6 +178,19 @@ def test_a_card_of_another_run_is_told_in_a_line(played: Greenroom) -> None:
     assert "1 difference" in failed.out
 
 
+def test_a_card_from_another_store_is_told_as_such(
+    played: Greenroom, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    played("runs", "card", "first", "-o", "card.json")
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", f"sqlite:///{tmp_path}/another.db")
+    refused = played("runs", "card", "--verify", "card.json")
+    assert refused.status == 2
+    told = " ".join(refused.err.split())
+    assert "card.json is the card of the run 'first'" in told
+    assert "this store does not have" in told
+    assert "GREENROOM_DATABASE_URL" in told
+
+
 @pytest.mark.parametrize("name", ["card.json", "card.md"])
 def test_line_ends_of_another_system_change_nothing(played: Greenroom, name: str) -> None:
     played("runs", "card", "first", "-o", name)

@@ -49,6 +49,8 @@ def test_a_checkout_may_have_another_name_or_place(
     ("arguments", "words"),
     [
         (["tau3", "."], "greenroom data import tau2 CHECKOUT"),
+        (["tau2"], "Name the checkout, too: greenroom data import tau2 CHECKOUT."),
+        (["tau-bench"], "Name the checkout, too: greenroom data import tau-bench CHECKOUT."),
         (["tau2", "nowhere"], "nowhere is not a directory"),
         (["nowhere"], "A checkout of tau-bench has"),
         (["tau2", ".", "--name", "../x"], "is no name for a pack"),

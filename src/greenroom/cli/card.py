@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from greenroom.cli.options import Json
 from greenroom.cli.output import echo, print_json
 from greenroom.cli.reporting import FAILED
-from greenroom.errors import InputError
+from greenroom.errors import InputError, UnknownName
+
+if TYPE_CHECKING:
+    from greenroom.store import RunRecord, Store
 
 
 def card(
@@ -76,7 +80,7 @@ def _verify(path: Path, run: str | None, *, json: bool) -> None:
 
     claimed = read_card(read_text(path), str(path))
     store = open_store()
-    found = store.runs.find(run or str(claimed["run"].get("id")))
+    found = store.runs.find(run) if run is not None else _run_of(claimed["run"], path, store)
     problems = verify_card(store, found, claimed, commands_of(found))
     if json:
         print_json({"run": found.name, "holds": not problems, "differences": problems})
@@ -87,3 +91,16 @@ def _verify(path: Path, run: str | None, *, json: bool) -> None:
         echo(f"{path} {word}: {len(problems) or 'no'} difference{'s' * (len(problems) != 1)}.")
     if problems:
         raise typer.Exit(FAILED)
+
+
+def _run_of(claimed: Mapping[str, Any], path: Path, store: Store) -> RunRecord:
+    """The run that a card is of; whoever got the card from others may not have it."""
+    wanted = str(claimed.get("id"))
+    try:
+        return store.runs.find(wanted)
+    except UnknownName as error:
+        raise InputError(
+            f"{path} is the card of the run '{claimed.get('name')}' ({wanted}), which this store "
+            "does not have. Name the store that has it in GREENROOM_DATABASE_URL; the commands on "
+            "the card play it again."
+        ) from error

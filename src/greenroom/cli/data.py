@@ -155,7 +155,12 @@ def _checkout(words: list[str]) -> Path:
             "Name one checkout, after tau2 or tau-bench if you like: greenroom data import tau2 "
             "CHECKOUT."
         )
-    return Path(words[-1])
+    path = Path(words[-1])
+    if len(words) == 1 and words[0] in ("tau2", "tau-bench") and not path.exists():
+        raise InputError(
+            f"Name the checkout, too: greenroom data import {words[0]} CHECKOUT. It is a directory."
+        )
+    return path
 
 
 def _destination(

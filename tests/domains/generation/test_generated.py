@@ -29,7 +29,7 @@ from greenroom.domains.tau2.telecom.generator.content import WORDING as TELECOM
 from greenroom.domains.validation import solved_by_nothing, validate_tasks
 from greenroom.errors import DataError, InputError, UnknownName
 from tests.cli.running import Greenroom
-from tests.domains.generation.measures import generated, recurring
+from tests.domains.generation.measures import generated, recurring, words_without_names
 
 KINDS = [("retail", "official"), ("retail", "hard"), ("airline", "official"), ("airline", "hard")]
 ALL_KINDS = [*KINDS, ("telecom", "official"), ("telecom", "hard")]
@@ -104,6 +104,14 @@ def test_two_seeds_share_few_words(env: str, difficulty: str) -> None:
     assert once < 0.08
 
 
+@pytest.mark.parametrize(("env", "difficulty"), ALL_KINDS)
+def test_two_seeds_share_few_words_between_names_and_numbers(env: str, difficulty: str) -> None:
+    domains = [generated(env, seed=seed, tasks=100, difficulty=difficulty) for seed in (41, 1041)]
+    as_often, once = recurring(*domains, words=words_without_names)
+    assert as_often < (0.35 if env == "telecom" else 0.22)
+    assert once < (0.22 if env == "telecom" else 0.15)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("env", "difficulty"), ALL_KINDS)
 def test_two_thousand_tasks_are_sound_and_share_few_words(env: str, difficulty: str) -> None:
@@ -114,6 +122,8 @@ def test_two_thousand_tasks_are_sound_and_share_few_words(env: str, difficulty: 
     as_often, once = recurring(other, domain)
     assert as_often < 0.25
     assert once < 0.15
+    if difficulty == "official":
+        assert figures_apart(profile_tasks(domain), find_generator(env).official) == []
     # Doing nothing solves as many as of the official tasks, and none of the hard ones.
     share = find_generator(env).official["nothing"] if difficulty == "official" else 0
     assert len(solved_by_nothing(domain)) == round(share * 2000)

@@ -203,6 +203,25 @@ def test_a_pack_without_prompts_is_refused(tmp_path: Path) -> None:
         load_domain("banking_knowledge", tmp_path)
 
 
+@pytest.mark.parametrize("retrieval", ["bm25_grep", "full_kb", "golden_retrieval", "grep_only"])
+def test_a_pack_without_its_documents_is_played_without_knowledge_only(
+    tmp_path: Path, retrieval: str
+) -> None:
+    folder = tmp_path / "banking_knowledge"
+    (folder / "prompts").mkdir(parents=True)
+    for name in ("no_knowledge", "classic_rag_bm25", "full_kb", "required_docs", "grep_only"):
+        (folder / f"prompts/{name}.md").write_text("Be kind.")
+    for name in ("db.json", "discoverable_tools.json"):
+        (folder / name).write_text("{}")
+    (folder / "tasks.json").write_text("[]")
+    with pytest.raises(DataError, match=r"banking_knowledge/documents holds no document"):
+        load_domain("banking_knowledge", tmp_path, {"retrieval": retrieval})
+    assert load_domain("banking_knowledge", tmp_path, {"retrieval": "no_knowledge"}).policy
+    (folder / "documents").mkdir()
+    (folder / "documents/a.json").write_text('{"id": "a", "title": "A", "content": "A fee."}')
+    assert load_domain("banking_knowledge", tmp_path, {"retrieval": retrieval}).policy
+
+
 @pytest.mark.parametrize(
     ("file", "content", "text"),
     [

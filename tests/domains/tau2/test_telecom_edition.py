@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,18 @@ def test_policies_are_rendered_as_upstream_does(policy: str, *, solo: bool) -> N
 def test_another_policy_is_refused() -> None:
     with pytest.raises(InputError, match="policy"):
         load_domain("telecom", TAU2_DATA, {"policy": "handbook"})
+
+
+def test_a_pack_without_the_users_phone_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "telecom"
+    folder.mkdir()
+    for name in ("db.toml", "main_policy.md", "tech_support_manual.md"):
+        (folder / name).write_text("")
+    (folder / "tasks.json").write_text("[]")
+    with pytest.raises(DataError, match=r"telecom/user_db\.toml is missing: the user's phone"):
+        load_domain("telecom", tmp_path)
+    (folder / "user_db.toml").write_text("")
+    assert load_domain("telecom", tmp_path).pack.load_user_tables is not None
 
 
 @pytest.mark.tau2_data

@@ -28,6 +28,7 @@ from greenroom.domains.tau2.edition import tau2_edition
 from greenroom.domains.tau2.packs import pack_loader
 from greenroom.domains.world import Base, Record
 from greenroom.domains.worlds import Worlds
+from greenroom.errors import DataError
 from greenroom.options import Reference, Settings
 
 
@@ -56,12 +57,18 @@ def banking_edition(settings: BaseModel) -> Edition:
     def load(directory: Path, domain: str) -> Pack:
         pack = _load(directory, domain)
         reference = _reference(directory / domain)
-        return replace(
+        loaded = replace(
             pack,
             load_tables=lambda: {**pack.load_tables(), **reference},
             policy=policy_text(Base(reference), retrieval),
             own_code=retrieval.own_code,
         )
+        if retrieval.reads_documents and not reference[DOCUMENTS]:
+            raise DataError(
+                f"{directory / domain / 'documents'} holds no document: import the pack again from "
+                "a checkout of tau2-bench, or choose the retrieval no_knowledge."
+            )
+        return loaded
 
     def policy(pack: Pack, task: Task) -> str:
         return policy_text(pack.base, retrieval, task.documents)

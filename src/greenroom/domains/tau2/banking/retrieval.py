@@ -28,6 +28,7 @@ PROMPTS: Final = "prompts"
 """A table of the pack: the texts that policies are made of."""
 
 DEFAULT: Final = "bm25_grep"
+NOTHING: Final = "no_knowledge"
 
 _COMPONENTS: Final = "components/"
 _DENSE: Final = (
@@ -52,6 +53,11 @@ class Retrieval:
     """The search tool is `KB_search_bm25`, which takes the number of documents."""
 
     @property
+    def reads_documents(self) -> bool:
+        """Without documents there is nothing to be found."""
+        return self.name != NOTHING
+
+    @property
     def infos_name(self) -> str:
         """The retrieval whose tools a pack describes in the same way."""
         return self.name if self.name in _RETRIEVALS else DEFAULT
@@ -68,7 +74,7 @@ class Retrieval:
 _RETRIEVALS: Final = {
     one.name: one
     for one in (
-        Retrieval("no_knowledge", "no_knowledge"),
+        Retrieval(NOTHING, "no_knowledge"),
         Retrieval("full_kb", "full_kb"),
         Retrieval("golden_retrieval", "required_docs", by_task=True),
         Retrieval("bm25", "classic_rag_bm25_no_grep", search="bm25"),

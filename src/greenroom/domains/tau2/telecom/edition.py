@@ -23,6 +23,7 @@ from greenroom.domains.tau2.telecom.policies import PolicyKind, policy_reader
 from greenroom.domains.tau2.telecom.set_up import AGENT_SET_UP, USER_SET_UP
 from greenroom.domains.tau2.telecom.sync import sync
 from greenroom.domains.tools import Toolset
+from greenroom.errors import DataError
 from greenroom.options import Settings
 
 if TYPE_CHECKING:
@@ -63,9 +64,15 @@ def telecom_edition(settings: BaseModel) -> Edition:
     """The rules of tau2-bench for its own packs, with the policy that the settings name."""
     assert isinstance(settings, TelecomSettings)
     policy = policy_reader(settings.policy, solo=settings.solo)
-    return _edition(
-        settings, pack_loader(read_tables, read_user_tables=read_user_tables, policy=policy)
-    )
+    read = pack_loader(read_tables, read_user_tables=read_user_tables, policy=policy)
+
+    def load(directory: Path, domain: str) -> Pack:
+        pack = read(directory, domain)
+        if pack.load_user_tables is None:
+            raise DataError(f"{directory / domain / 'user_db.toml'} is missing: the user's phone.")
+        return pack
+
+    return _edition(settings, load)
 
 
 def own_edition(settings: BaseModel) -> Edition:
