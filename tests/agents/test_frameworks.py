@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from greenroom import from_callable, from_dspy, from_langgraph, from_openai_agents, from_pydantic_ai
 from greenroom.agents import find_strategy
 from greenroom.agents.frameworks import FrameworkAgent
+from greenroom.agents.frameworks.offers import HttpClients
 from greenroom.benchmark import Episode, RunConfig, RunContext, play_episode
 from greenroom.domains.domain import Domain
 from greenroom.errors import InputError
@@ -520,3 +521,20 @@ def test_an_agent_with_its_own_model_reports_its_tokens_and_no_cost(retail: Doma
     assert [name for name, _ in steps(episode)] == ["think", "respond"]
     assert episode.usage["agent"].prompt_tokens > 0
     assert episode.usage["agent"].cost is None
+
+
+def test_connections_are_of_the_http_library_that_openais_package_brings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import sys
+
+    import openai
+
+    # Newer releases of it bring another one, and then httpx is not installed.
+    monkeypatch.setitem(sys.modules, "httpx", None)
+    clients = HttpClients()
+    assert isinstance(clients.awaited, openai.DefaultAsyncHttpxClient)
+    assert isinstance(clients.blocking, openai.DefaultHttpxClient)
+    anyio.run(clients.close)
+    assert clients.awaited.is_closed
+    assert clients.blocking.is_closed

@@ -21,8 +21,7 @@ from greenroom.util.characters import writable
 from greenroom.workflows.usage import report_usage
 
 if TYPE_CHECKING:
-    import httpx
-    from openai import AsyncOpenAI
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient, DefaultHttpxClient
 
     from greenroom.models import ChatMessage
 
@@ -74,24 +73,20 @@ class BlockingTool(ToolCard):
 
 
 class HttpClients:
-    """Connections that all conversations of a run share: making them takes longer than a call."""
+    """Connections that all conversations of a run share: making them takes longer than a call.
+
+    They are of the HTTP library that OpenAI's package brings along, which is not always the same.
+    """
 
     @cached_property
-    def awaited(self) -> httpx.AsyncClient:
+    def awaited(self) -> DefaultAsyncHttpxClient:
         """For code that awaits its answers."""
-        import httpx
-
-        # The run has the limits: of time, and of calls at once. The address is on this machine.
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-        return httpx.AsyncClient(timeout=None, limits=limits, trust_env=False)  # noqa: S113
+        return _openai().DefaultAsyncHttpxClient(**_http_options())
 
     @cached_property
-    def blocking(self) -> httpx.Client:
+    def blocking(self) -> DefaultHttpxClient:
         """For code that blocks, in threads."""
-        import httpx
-
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-        return httpx.Client(timeout=None, limits=limits, trust_env=False)  # noqa: S113
+        return _openai().DefaultHttpxClient(**_http_options())
 
     async def close(self) -> None:
         """Close the connections that were made."""
@@ -112,8 +107,7 @@ class ModelAddress:
 
     def client(self) -> AsyncOpenAI:
         """OpenAI's client for it. The run itself tries again where that helps."""
-        openai = need("openai", "openai", "The model's client")
-        return openai.AsyncOpenAI(
+        return _openai().AsyncOpenAI(
             base_url=self.base_url,
             api_key=self.api_key,
             http_client=self.clients.awaited,
@@ -204,3 +198,18 @@ def need(module: str, packages: str, function: str) -> Any:
         if error.name is None or error.name.partition(".")[0] != module.partition(".")[0]:
             raise
         raise InputError(f"{function} needs {packages}: pip install {packages}.") from error
+
+
+def _openai() -> Any:
+    return need("openai", "openai", "The model's client")
+
+
+def _http_options() -> dict[str, Any]:
+    """The run has the limits: of time, and of calls at once. The address is on this machine."""
+    limits = _openai().DEFAULT_CONNECTION_LIMITS.__class__
+    return {
+        "timeout": None,
+        "limits": limits(max_connections=None, max_keepalive_connections=None),
+        "trust_env": False,
+        "follow_redirects": False,
+    }
