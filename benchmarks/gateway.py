@@ -1,6 +1,7 @@
-"""What a call of the metered endpoint costs: 200 episodes at once, each at its own address.
+"""What a call costs that an agent elsewhere makes: 200 episodes at once, each at its own address.
 
-The gateway runs in a process of its own and says how much CPU it has used. It asks the scripted
+Agents ask the metered endpoint and call tools by MCP in turn. The gateway runs in a process of its
+own, in the event loop that runs have, and says how much CPU it has used. It asks the scripted
 models, in another process, through the run's pool. The load comes from this process.
 """
 
@@ -20,23 +21,40 @@ from benchmarks.measures import Measure
 EPISODES = 200
 CALLS = 20
 MOST = 3.0
-"""Milliseconds of CPU that a call may take on our side: the gateway and the question behind it."""
+"""Milliseconds of CPU that a call may take on our side: the gateway, and what is behind it."""
 ROUNDS = 3  # the quickest counts: whatever else the machine does only makes it slower
+
+MCP_HEADERS = {
+    "Accept": "application/json, text/event-stream",
+    "MCP-Protocol-Version": "2025-11-25",
+}
+TOOL_CALL = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "get_order_details", "arguments": {"order_id": "#W1000001"}},
+}
 
 _MODELS = "from greenroom.cli import main; main()"
 GATEWAY = f"""
 import json, sys, time
 from contextlib import AsyncExitStack
 import anyio
+from greenroom.agents import Stage
 from greenroom.agents.gateway import open_gateway
+from greenroom.agents.mcp_environment import McpEnvironment
+from greenroom.domains import load_domain
+from greenroom.domains.environment import Environment
 from greenroom.models import Ledger, ModelPool, ModelSettings
+from greenroom.users import ScriptedUser
+from greenroom.workflows.serve.mcp_transport import mcp_shape
 from greenroom.workflows.serve.runner import RouteApp
 
 async def used(exchange):
     await exchange.answer(200, time.process_time())
 
 async def main():
-    settings = ModelSettings(model="oracle", api_base=sys.argv[1])
+    settings, retail = ModelSettings(model="oracle", api_base=sys.argv[1]), load_domain("retail")
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(ModelPool(max_concurrency={EPISODES}))
         gateway = await stack.enter_async_context(open_gateway())
@@ -46,16 +64,20 @@ async def main():
             episode = gateway.episode(model, "oracle", seed=number)
             endpoint = await stack.enter_async_context(episode)
             endpoint.mounts["used"] = RouteApp(used)
+            environment = Environment(retail, ScriptedUser(), max_steps=10**9)
+            await environment.reset(5)
+            tools = McpEnvironment(Stage(environment))
+            endpoint.mounts["mcp"] = RouteApp(tools.handle, mcp_shape)
             opened.append((endpoint.address, endpoint.token))
         print(json.dumps(opened), flush=True)
         await anyio.sleep_forever()
 
-anyio.run(main, backend_options={{"use_uvloop": True}})
+anyio.run(main)
 """
 
 
 def metered_calls() -> Iterator[Measure]:
-    """Questions of 200 episodes at once, each with a policy and the tools of retail."""
+    """200 episodes at once: questions with a policy and the tools of retail, and calls by MCP."""
     serving = [sys.executable, "-c", _MODELS, "model-server", "--port", "0"]
     with subprocess.Popen(serving, stdout=subprocess.PIPE, text=True) as models:
         try:
@@ -79,7 +101,7 @@ def _measured(api_base: str) -> Iterator[Measure]:
         finally:
             gateway.terminate()
     yield Measure(
-        f"Calls of the metered endpoint, {EPISODES} episodes at once",
+        f"Calls of the metered endpoint and by MCP, {EPISODES} episodes at once",
         f"{EPISODES * CALLS / elapsed:,.0f}/s",
         "",
         cpu,
@@ -115,13 +137,15 @@ async def _load(opened: list[tuple[str, str]]) -> tuple[float, float]:
 
         async def play(number: int) -> None:
             address, token = opened[number]
-            content = json.dumps(bodies[number]).encode()
             headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-            for _ in range(CALLS):
-                async with client.post(
-                    f"{address}/v1/chat/completions", data=content, headers=headers
-                ) as answer:
+            question = json.dumps(bodies[number]).encode()
+            for _ in range(CALLS // 2):
+                chat = f"{address}/v1/chat/completions"
+                async with client.post(chat, data=question, headers=headers) as answer:
                     assert "choices" in await answer.json()
+                mcp = f"{address}/mcp"
+                async with client.post(mcp, json=TOOL_CALL, headers=MCP_HEADERS) as answer:
+                    assert "result" in await answer.json()
 
         before, began = await used(), time.perf_counter()
         await asyncio.gather(*(play(number) for number in range(EPISODES)))
