@@ -91,6 +91,9 @@ def only(episodes: list[EpisodeRecord]) -> EpisodeRecord:
         ("one_line", "a message of more than 1,048,576 bytes"),
         ("many_lines", "not a line of its protocol: "),
         ("many_errors", "printed more than 67,108,864 bytes"),
+        ("empty_lines", "printed more than 67,108,864 bytes"),
+        ("many_reports", "printed more than 67,108,864 bytes"),
+        ("deaf", "left more than 16,777,216 bytes unread"),
     ],
 )
 def test_a_gigabyte_costs_no_memory(store: Store, kind: str, error: str, own_folders: Path) -> None:

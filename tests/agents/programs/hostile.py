@@ -36,6 +36,24 @@ def many_lines() -> None:
     speak()
 
 
+def empty_lines() -> None:
+    print_much(1, b"\n" * (1 << 20))
+    speak()
+
+
+def many_reports() -> None:
+    report = {"usage": {"prompt_tokens": 1}, "why": "x" * 500_000}
+    print_much(1, json.dumps(report).encode() + b"\n")
+    speak()
+
+
+def deaf() -> None:
+    """Makes calls that are refused, and reads none of the answers."""
+    call = {"tool_call": {"id": "x" * 500_000, "name": "respond", "arguments": {}}}
+    print_much(1, json.dumps(call).encode() + b"\n")
+    speak()
+
+
 def many_errors() -> None:
     print_much(2, PIECE)
     speak()
@@ -176,6 +194,7 @@ KINDS: dict[str, Callable[[], None]] = {
     one.__name__: one
     for one in (
         *(one_line, many_lines, many_errors, silent, ends, crash, forks, looks),
+        *(empty_lines, many_reports, deaf),
         *(elsewhere, locked, killed, half, polite, pretty, sloppy),
     )
 }

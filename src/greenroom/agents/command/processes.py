@@ -26,6 +26,8 @@ MAX_LINE = 1 << 20
 """Bytes of one message of the agent."""
 MAX_PRINTED = 64 << 20
 """Bytes that a process may print beside its messages."""
+MAX_UNREAD = 16 << 20
+"""Bytes that a process may leave unread of what it is told."""
 KEPT = 16 << 10
 """Bytes that are kept of what it printed: the last ones."""
 _PIECE = 64 << 10
@@ -86,6 +88,7 @@ class AgentProcess:
         self._buffer = bytearray()
         self._ended = False
         self._too_much = False
+        self._beside = 0
         self._draining = asyncio.create_task(self._drain())
 
     @classmethod
@@ -138,14 +141,30 @@ class AgentProcess:
         return self._process.returncode
 
     def write(self, content: bytes, *, last: bool = False) -> None:
-        """Send bytes; a process that reads none of them is not waited for."""
+        """Send bytes; a process that reads none of them is not waited for, within a limit."""
+        if self._stdin.transport.get_write_buffer_size() > MAX_UNREAD:
+            raise CommandCrashed(
+                f"The agent left more than {MAX_UNREAD:,} bytes unread of what it was told."
+            )
         self._stdin.write(content)
         if last:
             self._stdin.close()
 
+    def count(self, size: int) -> None:
+        """Count bytes of its output that are no message, such as empty lines; they have a limit."""
+        self._beside += size
+        if self._beside > MAX_PRINTED:
+            raise _printed_too_much()
+
     async def line(self) -> bytes | None:
-        """The next line that it prints; None at the end of its output."""
-        while (end := self._buffer.find(b"\n")) < 0 and not self._ended:
+        """The next line that it prints and that is not empty; None at the end of its output."""
+        while True:
+            if self._buffer[:1].isspace():
+                before = len(self._buffer)
+                self._buffer = self._buffer.lstrip()
+                self.count(before - len(self._buffer))
+            if (end := self._buffer.find(b"\n")) >= 0 or self._ended:
+                break
             await self._fill()
         if end < 0:
             rest, self._buffer = bytes(self._buffer), bytearray()
@@ -174,7 +193,7 @@ class AgentProcess:
             with anyio.move_on_after(_SECONDS_TO_LOOK):
                 return await self._stdout.read(_PIECE)
             if self._too_much:
-                raise CommandCrashed(f"The agent printed more than {MAX_PRINTED:,} bytes.")
+                raise _printed_too_much()
             if self.returncode is not None:
                 # What it left behind still holds the pipe.
                 waits_after_end += 1
@@ -196,7 +215,7 @@ class AgentProcess:
         """Its exit status; waits for its end."""
         status = await self._end()
         if self._too_much:
-            raise CommandCrashed(f"The agent printed more than {MAX_PRINTED:,} bytes.")
+            raise _printed_too_much()
         with anyio.move_on_after(_SECONDS_TO_LOOK):  # the last lines may still be on their way
             await asyncio.shield(self._draining)
         return status
@@ -255,6 +274,10 @@ class AgentProcess:
 
 def _not_started(why: str) -> InputError:
     return InputError(f"The agent's command cannot be started: {why}.")
+
+
+def _printed_too_much() -> CommandCrashed:
+    return CommandCrashed(f"The agent printed more than {MAX_PRINTED:,} bytes.")
 
 
 def ending(status: int) -> CommandCrashed:

@@ -105,8 +105,6 @@ class LinesTalk:
                     raise ending(status)
                 # It ended after its last message: the next one is for a process of its own.
                 return await self.take_turn(heard) if silent and self._spoke else None
-            if not line.strip():
-                continue
             silent = False
             try:
                 kind, content = _read_line(line)
@@ -122,6 +120,8 @@ class LinesTalk:
             if kind == "message":
                 self._spoke = True
                 return content
+            if kind == "usage":
+                process.count(len(line))
             await self._follow(process, kind, as_dict(content))
 
     async def _start(self) -> None:
