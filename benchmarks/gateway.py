@@ -63,12 +63,12 @@ async def main():
             model = pool.model(settings, "agent", Ledger(), scope=str(number), seed=number)
             episode = gateway.episode(model, "oracle", seed=number)
             endpoint = await stack.enter_async_context(episode)
-            endpoint.mounts["used"] = RouteApp(used)
             environment = Environment(retail, ScriptedUser(), max_steps=10**9)
             await environment.reset(5)
             tools = McpEnvironment(Stage(environment))
-            endpoint.mounts["mcp"] = RouteApp(tools.handle, mcp_shape)
-            opened.append((endpoint.address, endpoint.token))
+            mcp = endpoint.mount("mcp", RouteApp(tools.handle, mcp_shape))
+            tells = endpoint.mount("used", RouteApp(used))
+            opened.append((endpoint.model_base, endpoint.token, mcp, tells))
         print(json.dumps(opened), flush=True)
         await anyio.sleep_forever()
 
@@ -110,7 +110,7 @@ def _measured(api_base: str) -> Iterator[Measure]:
     )
 
 
-async def _load(opened: list[tuple[str, str]]) -> tuple[float, float]:
+async def _load(opened: list[list[str]]) -> tuple[float, float]:
     """Milliseconds of the gateway's CPU for a call, and the seconds that all of them took."""
     from aiohttp import ClientSession, TCPConnector
 
@@ -132,18 +132,17 @@ async def _load(opened: list[tuple[str, str]]) -> tuple[float, float]:
     async with ClientSession(connector=TCPConnector(limit=EPISODES)) as client:
 
         async def used() -> float:
-            async with client.get(f"{opened[0][0]}/used") as answer:
+            async with client.get(opened[0][-1]) as answer:
                 return await answer.json()
 
         async def play(number: int) -> None:
-            address, token = opened[number]
+            base, token, mcp, _ = opened[number]
             headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
             question = json.dumps(bodies[number]).encode()
             for _ in range(CALLS // 2):
-                chat = f"{address}/v1/chat/completions"
+                chat = f"{base}/chat/completions"
                 async with client.post(chat, data=question, headers=headers) as answer:
                     assert "choices" in await answer.json()
-                mcp = f"{address}/mcp"
                 async with client.post(mcp, json=TOOL_CALL, headers=MCP_HEADERS) as answer:
                     assert "result" in await answer.json()
 

@@ -481,9 +481,12 @@ def test_what_is_mounted_answers_below_the_address_of_the_episode() -> None:
     async def test() -> None:
         async with open_gateway() as gateway, httpx.AsyncClient() as client:
             async with gateway.episode(None) as endpoint:
-                endpoint.mounts["tools"] = Starlette(routes=[Route("/{name}", hello)])
-                assert (await client.get(f"{endpoint.address}/tools/ann")).text == "hello ann"
-            assert (await client.get(f"{endpoint.address}/tools/ann")).status_code == 401
+                tools = endpoint.mount("tools", Starlette(routes=[Route("/{name}", hello)]))
+                assert tools.startswith(f"{endpoint.address}/tools-")
+                assert (await client.get(f"{tools}/ann")).text == "hello ann"
+                # Its address is a secret of its own.
+                assert (await client.get(f"{endpoint.address}/tools/ann")).status_code == 401
+            assert (await client.get(f"{tools}/ann")).status_code == 401
 
     played(test)
 

@@ -274,6 +274,9 @@ def test_it_finds_neither_the_task_nor_our_secrets(
     assert task.instruction not in text
     assert task.user_id not in text
     assert not any(f'"{output}"' in text for output in task.outputs)
+    listed = ["result" in one for one in seen["mcp"]]
+    assert listed == [True, True, True, False, False, False]
+    assert "greenroom://policy" in seen["mcp"][0]
     assert seen["folder"] == seen["around"] == []
     start, said = map(json.loads, seen["lines"])
     assert said == {"user": episode.opening}
@@ -302,6 +305,7 @@ def test_another_model_and_another_episode_are_refused_and_told(
         refused = json.loads(str(episode.steps[0].action.kwargs["content"]))
         assert refused == [
             [404, "model_not_found"],
+            [401, "invalid_api_key"],
             [401, "invalid_api_key"],
             [401, "invalid_api_key"],
         ]

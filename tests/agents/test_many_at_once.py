@@ -68,14 +68,16 @@ class Remote:
             context.model, context.model_name, seed=context.seed
         ) as endpoint:
             endpoint.on_failure = turns.fail
-            endpoint.mounts["mcp"] = RouteApp(McpEnvironment(turns).handle, mcp_shape)
-            talk = _Talk(shared.client, endpoint, stage.policy)
+            tools = endpoint.mount("mcp", RouteApp(McpEnvironment(turns).handle, mcp_shape))
+            talk = _Talk(shared.client, endpoint, tools, stage.policy)
             await turns.play(talk.take_turn)
 
 
 class _Talk:
-    def __init__(self, client: ClientSession, endpoint: EpisodeEndpoint, policy: str) -> None:
-        self._client, self._endpoint = client, endpoint
+    def __init__(
+        self, client: ClientSession, endpoint: EpisodeEndpoint, tools: str, policy: str
+    ) -> None:
+        self._client, self._endpoint, self._tools = client, endpoint, tools
         self._messages: list[Json] = [{"role": "system", "content": policy}]
 
     async def take_turn(self, heard: str) -> str:
@@ -114,8 +116,7 @@ class _Talk:
 
     async def _rpc(self, method: str, **params: Any) -> Json:
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        address = f"{self._endpoint.address}/mcp"
-        async with self._client.post(address, json=body, headers=MCP_HEADERS) as answer:
+        async with self._client.post(self._tools, json=body, headers=MCP_HEADERS) as answer:
             return (await answer.json())["result"]
 
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 SETUP = "greenroom"
 """The key of the first message's data part."""
 
-_MCP = "mcp"
-
 
 def _address(given: str) -> str:
     return parse_address(given).base
@@ -89,8 +87,9 @@ class A2aPlayer:
             endpoint.facts |= self.facts
             self.facts = endpoint.facts
             endpoint.on_failure = turns.fail
-            endpoint.mounts[_MCP] = RouteApp(McpEnvironment(turns).handle, mcp_shape)
-            setup = self._setup(turns, endpoint)
+            tools = RouteApp(McpEnvironment(turns).handle, mcp_shape)
+            mcp_url = endpoint.mount("mcp", tools)
+            setup = self._setup(turns, endpoint, mcp_url)
 
             async def take_turn(heard: str) -> str | None:
                 endpoint.begin_turn(self._settings.turn_calls)
@@ -110,8 +109,8 @@ class A2aPlayer:
 
             await turns.play(take_turn)
 
-    def _setup(self, turns: Turns, endpoint: EpisodeEndpoint) -> dict[str, Any]:
-        told: dict[str, Any] = {"mcp_url": f"{endpoint.address}/{_MCP}"}
+    def _setup(self, turns: Turns, endpoint: EpisodeEndpoint, mcp_url: str) -> dict[str, Any]:
+        told: dict[str, Any] = {"mcp_url": mcp_url}
         if self._settings.policy:
             told["policy"] = turns.policy
         if endpoint.model_base is not None:

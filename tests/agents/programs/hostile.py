@@ -49,7 +49,9 @@ def many_reports() -> None:
 
 def deaf() -> None:
     """Makes calls that are refused, and reads none of the answers."""
-    call = {"tool_call": {"id": "x" * 500_000, "name": "respond", "arguments": {}}}
+    call: dict[str, object] = {
+        "tool_call": {"id": "x" * 500_000, "name": "respond", "arguments": {}}
+    }
     print_much(1, json.dumps(call).encode() + b"\n")
     speak()
 
@@ -140,11 +142,38 @@ def forks() -> None:
     sys.stdin.read()
 
 
+def asked_by_mcp() -> list[str]:
+    """All that the MCP server lists, and what it says of a task."""
+    told: list[str] = []
+    for method, params in (
+        ("resources/list", {}),
+        ("prompts/list", {}),
+        ("tools/list", {}),
+        ("resources/templates/list", {}),
+        ("resources/read", {"uri": "greenroom://task"}),
+        ("prompts/get", {"name": "task"}),
+    ):
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        headers = {
+            "Accept": "application/json, text/event-stream",
+            "Content-Type": "application/json",
+            "MCP-Protocol-Version": "2025-06-18",
+        }
+        address = os.environ["GREENROOM_MCP_URL"]
+        request = urllib.request.Request(address, body.encode(), headers)
+        try:
+            told.append(urllib.request.urlopen(request).read().decode())
+        except urllib.error.HTTPError as error:
+            told.append(error.read().decode())
+    return told
+
+
 def looks() -> None:
     """Tells all that it can see of the episode."""
     seen = {
         "variables": dict(os.environ),
         "arguments": sys.argv,
+        "mcp": asked_by_mcp(),
         "folder": sorted(one.name for one in Path().iterdir()),
         "around": [str(one) for one in Path.home().rglob("*")],
         "lines": [sys.stdin.readline(), sys.stdin.readline()],
@@ -167,6 +196,7 @@ def elsewhere() -> None:
         (base, key, "gpt-5"),
         (other[0], key, "oracle"),
         (base, other[1], "oracle"),
+        (f"{other[0].removesuffix('/v1')}/mcp", key, "oracle"),
     ):
         body = json.dumps({"model": model, "messages": [{"role": "user", "content": "Hello"}]})
         headers = {"Authorization": f"Bearer {bearer}", "Content-Type": "application/json"}

@@ -36,7 +36,6 @@ from greenroom.workflows.serve.runner import RouteApp
 
 _MODEL_VARIABLES = ("OPENAI_API_KEY", "OPENAI_BASE_URL")
 _TOLD_LINES = 8
-_MCP = "mcp"
 _LOCAL = "127.0.0.1,localhost"
 _NO_PROXY = ("NO_PROXY", "no_proxy")
 _NOTHING_SENT = {"OPENAI_AGENTS_DISABLE_TRACING": "1"}
@@ -94,13 +93,15 @@ class CommandAgent:
             self.facts = endpoint.facts
             endpoint.on_failure = turns.fail
             folder, mark = await stack.enter_async_context(self._shared.places.episode())
+            mcp_url: str | None = None
             if self._shared.speaks_mcp:
-                tools = McpEnvironment(turns)
-                endpoint.mounts[_MCP] = RouteApp(tools.handle, mcp_shape)
-            place = self._place(endpoint, folder, mark)
+                tools = RouteApp(McpEnvironment(turns).handle, mcp_shape)
+                mcp_url = endpoint.mount("mcp", tools)
+            place = self._place(endpoint, mcp_url, folder, mark)
             passed = [self._shared.variables[name] for name in self._settings.agent_env]
             secret = [value for value in passed if len(value) >= SHORTEST_SECRET]
-            self._hidden = [endpoint.token, endpoint.address, place.mark, *secret]
+            addresses = [mcp_url or endpoint.address, endpoint.address]
+            self._hidden = [endpoint.token, *addresses, place.mark, *secret]
             talk = TextTalk if self._settings.agent_protocol == "text" else LinesTalk
             talking = talk(turns, place, self._settings, self._printed)
             stack.push_async_callback(talking.close)
@@ -122,18 +123,20 @@ class CommandAgent:
 
             await turns.play(take_turn)
 
-    def _place(self, endpoint: EpisodeEndpoint, folder: Path, mark: str) -> Place:
+    def _place(
+        self, endpoint: EpisodeEndpoint, mcp_url: str | None, folder: Path, mark: str
+    ) -> Place:
         base = endpoint.model_base
         values = {"model": endpoint.model_name, "model_base": base or ""}
-        if _MCP in endpoint.mounts:
-            values["mcp_url"] = f"{endpoint.address}/{_MCP}"
+        if mcp_url is not None:
+            values["mcp_url"] = mcp_url
         given = self._shared.variables
         variables = {"HOME": str(folder), "TMPDIR": str(folder), **_NOTHING_SENT} | given
         # The episode's own addresses are on this machine, where no proxy finds them.
         variables |= {name: ",".join(filter(None, (given.get(name), _LOCAL))) for name in _NO_PROXY}
         variables[VARIABLE] = mark
-        if _MCP in endpoint.mounts:
-            variables["GREENROOM_MCP_URL"] = values["mcp_url"]
+        if mcp_url is not None:
+            variables["GREENROOM_MCP_URL"] = mcp_url
         if base is not None:
             variables |= {
                 "OPENAI_BASE_URL": base,

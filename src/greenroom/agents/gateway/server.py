@@ -85,12 +85,11 @@ class EpisodeEndpoint:
         experience: _Experience,
     ) -> None:
         self.address = address
-        """Unguessable: whatever is mounted is below it."""
+        """Unguessable, and below it is all that the episode offers."""
         self.token = f"greenroom-{secrets.token_urlsafe(_TOKEN_BYTES)}"
         """The bearer token that the model's address needs."""
         self.model_name = model_name or DEFAULT_MODEL
-        self.mounts: dict[str, ASGIApp] = {}
-        """Applications by the first part of their paths."""
+        self._mounts: dict[str, ASGIApp] = {}
         self.facts: dict[str, str] = {}
         """What the report should tell of what was asked."""
         self.on_failure: Callable[[Exception], None] = lambda _: None
@@ -116,6 +115,19 @@ class EpisodeEndpoint:
     def model_base(self) -> str | None:
         """The base address for OpenAI's clients; None if the run has no model."""
         return f"{self.address}/v1" if self._model is not None else None
+
+    def mount(self, name: str, app: ASGIApp) -> str:
+        """Serve an application below the address; gives its own address.
+
+        Whoever knows the model's address cannot guess it.
+        """
+        path = f"{name}-{secrets.token_urlsafe(_PATH_BYTES)}"
+        self._mounts[path] = app
+        return f"{self.address}/{path}"
+
+    def mounted(self, path: str) -> ASGIApp | None:
+        """The application with this first part of its path."""
+        return self._mounts.get(path)
 
     def begin_turn(self, calls: int) -> None:
         """Let the agent ask this often until its next turn."""
@@ -260,7 +272,7 @@ class Gateway:
             await self._refusing(scope, receive, send)
             return
         name = rest.partition("/")[0]
-        if (mounted := endpoint.mounts.get(name)) is not None:
+        if (mounted := endpoint.mounted(name)) is not None:
             root = f"{scope.get('root_path', '')}/{path}/{name}"
             caller = dict(scope["headers"]).get(b"traceparent")
             answering = _answered(mounted({**scope, "root_path": root}, receive, send), caller)
