@@ -104,7 +104,7 @@ def test_a_model_whose_calls_nobody_can_read_ends_as_in_a_run() -> None:
         assert len(model.asked) == 5
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 def test_the_programs_of_the_page_work(tmp_path: Path, server: RunningServer) -> None:
     for block in blocks(ROOT / "docs/training.md"):
         if block.file is not None:
