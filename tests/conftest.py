@@ -81,6 +81,7 @@ WHOLLY_SLOW = {
     "playground/test_testset_pages.py": "a browser",
     "playground/test_thread_pages.py": "a browser",
     "playground/test_tour.py": "a browser goes through the tour",
+    "playground/test_typed_pages.py": "fields are typed in and measured in a browser",
     "reports/test_browser.py": "a browser",
     "reports/test_large_runs.py": "runs of thousands of episodes are exported in every form",
     "strange/test_commands.py": "strange values through every command",
