@@ -23,6 +23,7 @@ from greenroom.errors import EpisodeOver, InputError
 from greenroom.models import ModelUnavailable
 from greenroom.store import EpisodeRecord, RunRecord, Store, open_store
 from greenroom.trials import cell_seed
+from tests.store.samples import hold
 
 pytestmark = pytest.mark.anyio
 
@@ -234,7 +235,7 @@ async def test_two_processes_do_not_play_one_run(store: Store) -> None:
     other = open_store()
     from greenroom.store import LeaseOwner
 
-    other.runs.acquire(run, LeaseOwner("elsewhere", 1, "x"))
+    hold(other.runs, run, LeaseOwner("elsewhere", 1, "x"))
     with pytest.raises(InputError, match="Another process"):
         await play_run(store, run, prepared)
     other.close()

@@ -26,6 +26,7 @@ from greenroom.store import ResultRecord, Store, open_store, this_process
 from greenroom.workflows import LocalTarget, Workflow, report_usage
 from greenroom.workflows.calls import WorkflowUnavailable
 from tests.evaluation.evaluating import QUESTIONS, chatting, completing, evaluated, scores
+from tests.store.samples import hold
 
 CHATS = [
     {"chat": [{"role": "user", "content": row["question"]}], "expected": row["expected"]}
@@ -254,7 +255,7 @@ def test_a_spent_budget_ends_it_and_a_larger_one_goes_on(store: Store) -> None:
 def test_one_process_at_a_time(store: Store) -> None:
     moody = Moody(failures=9)
     found = evaluated(store, moody.workflow, ROWS, max_retries=0, name="held")
-    store.evaluations.acquire(found.evaluation, this_process())
+    hold(store.evaluations, found.evaluation, this_process())
     calls = len(moody.called)
     with pytest.raises(InputError, match="Another process works on the evaluation 'held'"):
         go_on(store, "held", moody.workflow)

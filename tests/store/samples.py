@@ -9,6 +9,9 @@ from greenroom.store import (
     ActionRecord,
     EpisodeRecord,
     EvaluationRecord,
+    JobRecord,
+    Jobs,
+    LeaseOwner,
     ResultRecord,
     RewardRecord,
     RunRecord,
@@ -104,3 +107,8 @@ def sample_result(row: int = 0, repeat: int = 0, **changes: Any) -> ResultRecord
         "usage": {"judge": Usage(calls=1, prompt_tokens=10, completion_tokens=5, cost=0.25)},
     }
     return ResultRecord(**(fields | changes))
+
+
+def hold(jobs: Jobs[Any, Any, Any], job: JobRecord, owner: LeaseOwner) -> None:
+    """Take a job for a process, with nothing to do."""
+    jobs.workers.join(job.id, job.name, owner, lambda _: [])

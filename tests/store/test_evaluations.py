@@ -20,7 +20,7 @@ from greenroom.store import (
     open_store,
     this_process,
 )
-from tests.store.samples import MOMENT, sample_evaluation, sample_result
+from tests.store.samples import MOMENT, hold, sample_evaluation, sample_result
 
 KEY = "id-evaluation"
 
@@ -162,17 +162,17 @@ def test_deleting_an_evaluation_takes_everything_along_but_the_test_set(filled: 
 def test_one_process_at_a_time_works_on_an_evaluation(filled: Store) -> None:
     evaluation = filled.evaluations.find(KEY)
     mine, other = this_process(), LeaseOwner("elsewhere", 1, "x")
-    filled.evaluations.acquire(evaluation, other)
+    hold(filled.evaluations, evaluation, other)
     assert filled.evaluations.find(KEY).status == "running"
     words = r"Another process works on the evaluation 'evaluation' \(elsewhere/1\)"
     with pytest.raises(InputError, match=words):
-        filled.evaluations.acquire(evaluation, mine)
+        hold(filled.evaluations, evaluation, mine)
     with pytest.raises(InputError, match="is under way: stop it first"):
         filled.evaluations.delete(evaluation)
-    assert filled.evaluations.renew(KEY, other)
-    assert not filled.evaluations.renew(KEY, mine)
-    filled.evaluations.release(KEY, other)
-    filled.evaluations.acquire(evaluation, mine)
+    assert filled.evaluations.workers.look(KEY, other, renew=True).member
+    assert not filled.evaluations.workers.look(KEY, mine, renew=True).member
+    filled.evaluations.workers.leave(KEY, other)
+    hold(filled.evaluations, evaluation, mine)
 
 
 def test_many_writers_keep_each_result_once(filled: Store) -> None:

@@ -26,7 +26,7 @@ from greenroom.store import (
     this_process,
 )
 from tests.postgres import Postgres
-from tests.store.samples import MOMENT, sample_episode, sample_run
+from tests.store.samples import MOMENT, hold, sample_episode, sample_run
 
 
 @pytest.fixture
@@ -124,28 +124,28 @@ def test_attempts_that_came_to_nothing_are_kept(filled: Store) -> None:
 def test_one_process_at_a_time_plays_a_run(filled: Store) -> None:
     run = filled.runs.find("sample")
     mine, other = this_process(), LeaseOwner("elsewhere", 1, "x")
-    filled.runs.acquire(run, other)
+    hold(filled.runs, run, other)
     assert filled.runs.find("sample").status == "running"
     with pytest.raises(
         InputError, match=r"Another process works on the run 'sample' \(elsewhere/1\)"
     ):
-        filled.runs.acquire(run, mine)
+        hold(filled.runs, run, mine)
     with pytest.raises(InputError, match="is under way: stop it first"):
         filled.runs.delete(run)
-    assert filled.runs.renew(run.id, other)
-    assert not filled.runs.renew(run.id, mine)
-    filled.runs.release(run.id, mine)
+    assert filled.runs.workers.look(run.id, other, renew=True).member
+    assert not filled.runs.workers.look(run.id, mine, renew=True).member
+    filled.runs.workers.leave(run.id, mine)
     assert filled.runs.find("sample").status == "running"
-    filled.runs.release(run.id, other)
-    filled.runs.acquire(run, mine)
-    filled.runs.acquire(run, mine)
+    filled.runs.workers.leave(run.id, other)
+    hold(filled.runs, run, mine)
+    hold(filled.runs, run, mine)
 
 
 def test_a_process_that_is_gone_holds_nothing(filled: Store) -> None:
     run, mine = filled.runs.find("sample"), this_process()
-    filled.runs.acquire(run, LeaseOwner(mine.host, 2**22 - 1, "x"))
+    hold(filled.runs, run, LeaseOwner(mine.host, 2**22 - 1, "x"))
     assert filled.runs.find("sample").status == "interrupted"
-    filled.runs.acquire(run, mine)
+    hold(filled.runs, run, mine)
 
 
 def test_many_writers_keep_each_episode_once(filled: Store) -> None:

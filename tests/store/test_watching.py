@@ -8,7 +8,7 @@ import pytest
 
 from greenroom.store import Store, this_process
 from greenroom.store.watching import Watch
-from tests.store.samples import MOMENT, sample_episode, sample_run
+from tests.store.samples import MOMENT, hold, sample_episode, sample_run
 
 
 @pytest.fixture
@@ -26,12 +26,12 @@ def jobs_in(found: list[dict[str, Any]]) -> list[tuple[str, int, str]]:
 
 def test_a_job_is_told_from_its_beginning_to_its_end(store: Store, watch: Watch) -> None:
     run, owner = store.runs.create(sample_run(num_trials=1)), this_process()
-    store.runs.acquire(run, owner)
+    hold(store.runs, run, owner)
     assert jobs_in(watch.look()) == [("sample", 0, "running")]
     store.runs.add(run.id, [sample_episode(0)])
     assert jobs_in(watch.look()) == [("sample", 1, "running")]
     store.runs.add(run.id, [sample_episode(1)])
-    store.runs.release(run.id, owner)
+    store.runs.workers.leave(run.id, owner)
     assert jobs_in(watch.look()) == [("sample", 2, "complete")]
     assert jobs_in(watch.look()) == []
 
@@ -39,9 +39,9 @@ def test_a_job_is_told_from_its_beginning_to_its_end(store: Store, watch: Watch)
 def test_a_job_that_begins_and_ends_after_it_was_seen_is_told(store: Store, watch: Watch) -> None:
     run, owner = store.runs.create(sample_run(num_trials=1)), this_process()
     assert jobs_in(watch.look()) == [("sample", 0, "interrupted")]
-    store.runs.acquire(run, owner)
+    hold(store.runs, run, owner)
     store.runs.add(run.id, [sample_episode(0), sample_episode(1)])
-    store.runs.release(run.id, owner)
+    store.runs.workers.leave(run.id, owner)
     assert jobs_in(watch.look()) == [("sample", 2, "complete")]
     assert jobs_in(watch.look()) == []
 

@@ -50,17 +50,15 @@ class Work:
     ) -> AsyncGenerator[Plan[EpisodeRecord, EpisodeRecord]]:
         async with open_models(WorkConfig(), used) as pool:
             yield Plan(
-                cells=self.cells,
+                load=lambda keys: [sample_episode(*key) for key in keys],
                 attempt=self.attempt,
                 pool=pool,
                 max_concurrency=self.max_concurrency,
                 max_retries=self.max_retries,
             )
 
-    async def cells(self, finished: set[CellKey]) -> AsyncGenerator[EpisodeRecord]:
-        for key in self.breaks:
-            if key not in finished:
-                yield sample_episode(*key)
+    def order(self, finished: set[CellKey]) -> list[CellKey]:
+        return [key for key in self.breaks if key not in finished]
 
     async def attempt(
         self, cell: EpisodeRecord, ledger: Ledger, number: int
@@ -131,7 +129,7 @@ def _run(store: Store, work: Work, stop: int | None) -> list[EpisodeRecord]:
                 if len(kept) == stop:
                     scope.cancel()
 
-            await run_job(store.runs, work.run, work.open_plan, on_result=note)
+            await run_job(store.runs, work.run, work.order, work.open_plan, on_result=note)
 
     anyio.run(main)
     return kept

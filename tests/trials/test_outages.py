@@ -69,7 +69,7 @@ def _play(store: Store, work: Work, away: Callable[[], None]) -> None:
         if len(kept) == 3:
             away()
 
-    anyio.run(partial(run_job, store.runs, work.run, work.open_plan, on_result=note))
+    anyio.run(partial(run_job, store.runs, work.run, work.order, work.open_plan, on_result=note))
 
 
 def test_an_outage_is_waited_out(
@@ -116,7 +116,7 @@ def test_an_outage_that_stays_ends_the_job_with_a_hint(
     back()
     with store.engine.begin() as connection:
         # The lease of a process that is gone counts no more; this one is still here.
-        connection.execute(text("UPDATE jobs SET lease_owner = NULL"))
+        connection.execute(text("DELETE FROM workers"))
     kept = store.runs.finished(work.run.id)
     assert 3 <= len(kept) < CELLS
     _play(store, work, lambda: None)

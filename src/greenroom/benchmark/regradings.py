@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-import anyio.to_thread
 from pydantic import Field
 
 from greenroom._version import __version__
@@ -32,7 +31,6 @@ from greenroom.domains.packs import DEFAULT_EDITION, DEFAULT_SPLIT
 from greenroom.errors import SetUpFailed
 from greenroom.models import Ledger, Model
 from greenroom.store import (
-    CellKey,
     EpisodeRecord,
     GradeRecord,
     Outcome,
@@ -157,24 +155,21 @@ async def run_regrading(
                 return Attempted(grade)
 
             yield Plan(
-                cells=lambda finished: _cells(store, regrading, finished),
+                load=lambda keys: store.runs.pages.records_in_order(regrading.run_id, keys),
                 attempt=attempt,
                 pool=pool,
                 max_concurrency=config.max_concurrency,
                 max_retries=0,
             )
 
-    await run_job(store.regradings, regrading, open_plan, on_plan=on_plan, on_result=on_result)
-
-
-async def _cells(
-    store: Store, regrading: RegradingRecord, finished: set[CellKey]
-) -> AsyncGenerator[EpisodeRecord]:
-    for key in regrading.episodes:
-        if tuple(key) not in finished:
-            episode = await anyio.to_thread.run_sync(store.runs.result, regrading.run_id, key)
-            if episode is not None:
-                yield episode
+    await run_job(
+        store.regradings,
+        regrading,
+        lambda finished: [(i, t) for i, t in regrading.episodes if (i, t) not in finished],
+        open_plan,
+        on_plan=on_plan,
+        on_result=on_result,
+    )
 
 
 async def grade_again(

@@ -124,10 +124,14 @@ async def play_run(
     run: RunRecord,
     context: RunContext,
     *,
+    helps: bool = False,
     on_result: Callable[[EpisodeRecord], None] = lambda _: None,
     on_plan: Callable[[RunPlan], None] = lambda _: None,
 ) -> None:
-    """Play the episodes of a run that have no result yet; see `run_job` for how it may end."""
+    """Play the episodes of a run that have no result yet; see `run_job` for how it may end.
+
+    A worker that `helps` shares them with others.
+    """
 
     @asynccontextmanager
     async def open_plan(used: Sequence[Usage]) -> AsyncGenerator[RunPlan]:
@@ -146,21 +150,27 @@ async def play_run(
                 return Attempted(record, replay=not record.has_result)
 
             yield Plan(
-                cells=lambda finished: _cells(run, opened, finished),
+                load=lambda keys: [EpisodeCell(*key) for key in keys],
                 attempt=attempt,
                 pool=opened.pool,
                 max_concurrency=opened.config.max_concurrency,
                 max_retries=opened.config.max_retries,
             )
 
-    await run_job(store.runs, run, open_plan, on_plan=on_plan, on_result=on_result)
+    await run_job(
+        store.runs,
+        run,
+        lambda finished: _order(run, context, finished),
+        open_plan,
+        helps=helps,
+        on_plan=on_plan,
+        on_result=on_result,
+    )
 
 
-async def _cells(
-    run: RunRecord, context: RunContext, finished: set[CellKey]
-) -> AsyncGenerator[EpisodeCell]:
+def _order(run: RunRecord, context: RunContext, finished: set[CellKey]) -> list[CellKey]:
     pending = [
-        EpisodeCell(task_index, trial)
+        (task_index, trial)
         for trial in range(run.num_trials)
         for task_index in run.task_indices
         if (task_index, trial) not in finished
@@ -171,7 +181,6 @@ async def _cells(
         last = max(len(pending) - _LAST_ROUNDS * at_once, 0)
         pending[last:] = sorted(
             pending[last:],
-            key=lambda cell: -len(context.domain.task(cell.task_index, run.task_split).actions),
+            key=lambda key: -len(context.domain.task(key[0], run.task_split).actions),
         )
-    for cell in pending:
-        yield cell
+    return pending

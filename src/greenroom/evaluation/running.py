@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from itertools import chain
 
 import anyio
-import anyio.to_thread
 
 from greenroom.evaluation.cells import RowCell, attempt_cell
 from greenroom.evaluation.context import EvaluationContext
 from greenroom.models import Ledger
-from greenroom.store import CellKey, EvaluationRecord, Patience, ResultRecord, Row, Store, Usage
+from greenroom.store import CellKey, EvaluationRecord, ResultRecord, Row, Store, Usage
 from greenroom.trials import Attempted, Plan, run_job
 
 EvaluationPlan = Plan[RowCell, ResultRecord]
 
-_PAGE = 100
+_NEAR = 10
+"""Reading so many rows more takes less time than asking once more."""
 
 
 async def run_evaluation(
@@ -26,12 +25,14 @@ async def run_evaluation(
     evaluation: EvaluationRecord,
     context: EvaluationContext,
     *,
+    helps: bool = False,
     on_result: Callable[[ResultRecord], None] = lambda _: None,
     on_plan: Callable[[EvaluationPlan], None] = lambda _: None,
 ) -> None:
     """Call the workflow for all cells of an evaluation that have no result yet.
 
-    See `run_job` for how it may end. The workflow is closed in any case.
+    See `run_job` for how it may end. A worker that `helps` shares the cells with others. The
+    workflow is closed in any case.
     """
 
     @asynccontextmanager
@@ -49,7 +50,7 @@ async def run_evaluation(
                 return await attempt_cell(opened, cell, ledger, number)
 
             yield Plan(
-                cells=lambda finished: _cells(store, evaluation, opened, finished),
+                load=lambda keys: _load(store, opened, keys),
                 attempt=attempt,
                 pool=opened.pool,
                 max_concurrency=opened.config.max_concurrency,
@@ -58,26 +59,41 @@ async def run_evaluation(
 
     try:
         await run_job(
-            store.evaluations, evaluation, open_plan, on_plan=on_plan, on_result=on_result
+            store.evaluations,
+            evaluation,
+            lambda finished: _order(evaluation, finished),
+            open_plan,
+            helps=helps,
+            on_plan=on_plan,
+            on_result=on_result,
         )
     finally:
         with anyio.CancelScope(shield=True):
             await context.target.close()
 
 
-async def _cells(
-    store: Store, evaluation: EvaluationRecord, context: EvaluationContext, finished: set[CellKey]
-) -> AsyncGenerator[RowCell]:
-    # All rows once, then all rows again: a page at a time, however many there are.
-    patience = Patience(f"{store.evaluations.kind.resume} {evaluation.name}")
-
-    def page(first: int) -> list[Row]:
-        size = min(_PAGE, evaluation.row_count - first)
-        return list(store.test_sets.rows(context.version, start=first, limit=size))
-
+def _order(evaluation: EvaluationRecord, finished: set[CellKey]) -> Iterator[CellKey]:
+    # All rows once, then all rows again.
     for repeat in range(evaluation.repeats):
-        for first in range(0, evaluation.row_count, _PAGE):
-            read = partial(patience.call, partial(page, first))
-            for position, row in enumerate(await anyio.to_thread.run_sync(read), first):
-                if (position, repeat) not in finished:
-                    yield RowCell(position, repeat, row)
+        for position in range(evaluation.row_count):
+            if (position, repeat) not in finished:
+                yield position, repeat
+
+
+def _load(store: Store, context: EvaluationContext, keys: Sequence[CellKey]) -> Sequence[RowCell]:
+    rows: dict[int, Row] = {}
+    for first, last in _ranges(sorted({position for position, _ in keys})):
+        page = store.test_sets.rows(context.version, start=first, limit=last - first + 1)
+        rows |= dict(enumerate(page, first))
+    return [RowCell(*key, rows[key[0]]) for key in keys if key[0] in rows]
+
+
+def _ranges(positions: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Positions as ranges, from the first to the last: those that are near share a range."""
+    first = last = positions[0]
+    for position in positions[1:]:
+        if position - last > _NEAR:
+            yield first, last
+            first = position
+        last = position
+    yield first, last

@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from typing import get_args
 from uuid import uuid4
 
-import anyio.to_thread
-
 from greenroom._version import __version__
 from greenroom.analysis.errors import diagnose
 from greenroom.judging.config import JudgingConfig
@@ -18,7 +16,6 @@ from greenroom.judging.faults import judge_episode
 from greenroom.messages import Message
 from greenroom.models import Ledger
 from greenroom.store import (
-    CellKey,
     EpisodeRecord,
     FaultAuthor,
     FaultKind,
@@ -124,14 +121,21 @@ async def run_judging(
                 return Attempted(judged)  # a judge's own retries are enough
 
             yield Plan(
-                cells=lambda finished: _cells(store, judging, finished),
+                load=lambda keys: store.runs.pages.records_in_order(judging.run_id, keys),
                 attempt=attempt,
                 pool=pool,
                 max_concurrency=config.max_concurrency,
                 max_retries=0,
             )
 
-    await run_job(store.judgings, judging, open_plan, on_plan=on_plan, on_result=on_result)
+    await run_job(
+        store.judgings,
+        judging,
+        lambda finished: [(i, t) for i, t in judging.episodes if (i, t) not in finished],
+        open_plan,
+        on_plan=on_plan,
+        on_result=on_result,
+    )
 
 
 def _attributes(episode: EpisodeRecord) -> Attributes:
@@ -145,16 +149,6 @@ def _told(judged: JudgementRecord) -> Attributes:
         names.FAULT_KIND: judged.kind,
         **usage_attributes(judged.usage),
     }
-
-
-async def _cells(
-    store: Store, judging: JudgingRecord, finished: set[CellKey]
-) -> AsyncGenerator[EpisodeRecord]:
-    for key in judging.episodes:
-        if tuple(key) not in finished:
-            episode = await anyio.to_thread.run_sync(store.runs.result, judging.run_id, key)
-            if episode is not None:
-                yield episode
 
 
 def summarise(judgements: Iterable[JudgementRecord]) -> FaultSummary:

@@ -43,6 +43,15 @@ class AdaptiveLimit:
         self._clock = clock
         self._last_cut = float("-inf")
 
+    def resize(self, maximum: int) -> None:
+        """Allow so many calls at once from now on, as far as the endpoint can take them."""
+        if maximum == self.maximum:
+            return
+        whole = self._current == self.maximum
+        self.maximum = maximum
+        self._current = maximum if whole else min(self._current, maximum)
+        self._admit()
+
     @property
     def current(self) -> int:
         """How many calls are allowed at once just now."""

@@ -46,6 +46,12 @@ class ModelPool:
         """All clients so far; their counters show progress."""
         return list(self._clients.values())
 
+    def resize(self, max_concurrency: int) -> None:
+        """Give every endpoint so many calls at once from now on."""
+        self._max_concurrency = max_concurrency
+        for limit in self._limits.values():
+            limit.resize(max_concurrency)
+
     def client(self, settings: ModelSettings) -> ModelClient:
         """The client of a model; the same settings give the same client."""
         if settings.timeout is None:

@@ -22,6 +22,7 @@ from greenroom.store.job_rows import (
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.records import CellKey
 from greenroom.store.schema import jobs, results, test_sets
+from greenroom.store.workers import leases_of_jobs
 from greenroom.util.raw_json import record_text, storable
 
 JobPlace = tuple[str, str]
@@ -117,7 +118,12 @@ class JobPages(Generic[JobT, CellT, SummaryT]):
         page = chosen.subquery()
         counted = _counted(self.kind, select(page.c.id))
         statement = (
-            select(page, counted.c.mean, func.coalesce(counted.c.n, 0).label("with_result"))
+            select(
+                page,
+                counted.c.mean,
+                func.coalesce(counted.c.n, 0).label("with_result"),
+                leases_of_jobs(page.c.id),
+            )
             .select_from(page.outerjoin(counted, counted.c.job_id == page.c.id))
             .order_by(page.c.created_at.desc(), page.c.id.desc())
         )
@@ -157,6 +163,11 @@ class JobPages(Generic[JobT, CellT, SummaryT]):
         cells = tuple_(results.c.item, results.c.trial).in_(list(keys))
         found = self.records(job_id, wanted=CellFilter(where=cells))
         return {record.key: record for record in found}
+
+    def records_in_order(self, job_id: str, keys: Sequence[CellKey]) -> list[CellT]:
+        """The results of these cells that there are, in the order of the keys."""
+        found = self.records_of(job_id, keys)
+        return [found[key] for key in keys if key in found]
 
     def trials(self, job_id: str, item: int) -> list[int]:
         """The trials of a task or a row that have a result."""

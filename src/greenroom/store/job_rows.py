@@ -9,9 +9,9 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from greenroom.store.leases import is_held
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.records import CellKey, CellRecord, JobRecord, JobStatus, Usage
+from greenroom.store.workers import any_held
 from greenroom.util.raw_json import raw_value, record_text, storable
 
 SUMMARY_COLUMNS = (
@@ -72,11 +72,11 @@ class Attempt:
 
 
 def job_of(kind: JobKind[JobT, Any, Any], row: Any) -> JobT:
-    """The job in a row of its table that also says how many cells have a result."""
+    """The job in a row with `with_result`, how many cells have a result, and `leases`."""
     status: JobStatus = "interrupted"
     if row.with_result >= row.planned:
         status = "complete"
-    elif is_held(row.lease_owner, row.lease_until):
+    elif any_held(row.leases):
         status = "running"
     return kind.job.model_validate(raw_value(row.record) | {"status": status})
 

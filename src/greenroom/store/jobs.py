@@ -15,6 +15,7 @@ from typing import Any, Generic
 from sqlalchemy import (
     Engine,
     Select,
+    Text,
     bindparam,
     delete,
     exists,
@@ -45,10 +46,10 @@ from greenroom.store.job_rows import (
     usage_text,
     without_content,
 )
-from greenroom.store.leases import LeaseOwner, Leases, is_held
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.records import CellKey, Usage
 from greenroom.store.schema import failed_attempts, jobs, results
+from greenroom.store.workers import Workers, any_held, leases_of_jobs, leave_queue
 from greenroom.util.raw_json import record_text, storable
 
 _BAD_VALUES = (DataError, IntegrityError)
@@ -56,6 +57,7 @@ _LONGEST_REASON = 300
 _ATTEMPT_KEY = ("job_id", "item", "trial", "started_at")
 _LONGEST_NAME = 200
 _LONGEST_STEM = _LONGEST_NAME - 10  # a number follows
+_SECOND = "another worker's result came first"
 _TO_ATTEMPTS = ("job_id", "item", "trial", "started_at", "seconds", "error", "usage")
 
 
@@ -66,12 +68,13 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         self._engine = engine
         self.kind = kind
         self.pages = JobPages(engine, kind)
-        self._leases = Leases(engine, kind.name)
+        self.workers = Workers(engine, kind.name)
         # Built once: putting a statement together takes longer than running it.
         self._put = insert_or_replace(
             engine, results, key=["job_id", "item", "trial"], where=results.c.outcome == NO_RESULT
         ).returning(results.c.item)
         self._set_aside = _broken_result_to_attempts()
+        self._paid_twice = _second_result_to_attempts()
 
     # Jobs
 
@@ -154,11 +157,12 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
     def delete(self, job: JobT) -> None:
         """Remove a job with everything that belongs to it."""
         with transaction(self._engine) as connection:
-            row = connection.execute(select(jobs).where(jobs.c.id == job.id)).first()
-            if row is not None and is_held(row.lease_owner, row.lease_until):
+            standing = select(jobs.c.kind, jobs.c.name, leases_of_jobs(jobs.c.id))
+            row = connection.execute(standing.where(jobs.c.id == job.id)).first()
+            if row is not None and any_held(row.leases):
                 raise InputError(f"The {self.kind.name} '{job.name}' is under way: stop it first.")
-            for child in connection.execute(select(jobs).where(jobs.c.parent_id == job.id)):
-                if is_held(child.lease_owner, child.lease_until):
+            for child in connection.execute(standing.where(jobs.c.parent_id == job.id)):
+                if any_held(child.leases):
                     raise InputError(
                         f"The {child.kind} '{child.name}', which belongs to '{job.name}', is under "
                         "way: stop it first."
@@ -170,8 +174,9 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
     def add(self, job_id: str, records: Sequence[CellT]) -> list[bool]:
         """Keep results in one transaction: for each, whether it is kept.
 
-        A result that is there already stays. A cell without a result is replaced, and what it used
-        is kept among the attempts.
+        Their cells leave the queue. A result that is there already stays; what the second one used
+        is kept among the attempts. A cell without a result is replaced, and what it used is kept
+        there, too.
         """
         try:
             return self._add([cell_row(self.kind, job_id, record) for record in records])
@@ -187,6 +192,9 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             for row in rows:
                 connection.execute(self._set_aside, row)
                 kept.append(connection.execute(self._put, row).first() is not None)
+                if not kept[-1]:
+                    connection.execute(self._paid_twice, row)
+            leave_queue(connection, [(r["job_id"], r["item"], r["trial"]) for r in rows])
         return kept
 
     def _add_alone(self, job_id: str, record: CellT) -> bool:
@@ -295,20 +303,6 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
                 found += [used for text in texts.scalars() for used in usage_from(text).values()]
         return found
 
-    # Leases
-
-    def acquire(self, job: JobT, owner: LeaseOwner) -> None:
-        """Take a job for this process; refused while another process works on it."""
-        self._leases.acquire(job.id, job.name, owner)
-
-    def renew(self, job_id: str, owner: LeaseOwner) -> bool:
-        """Keep a job for longer: whether it is still ours."""
-        return self._leases.renew(job_id, owner)
-
-    def release(self, job_id: str, owner: LeaseOwner) -> None:
-        """Let others have the job."""
-        self._leases.release(job_id, owner)
-
     # Rows
 
     def _names(self) -> list[str]:
@@ -327,7 +321,8 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             .scalar_subquery()
             .label("with_result")
         )
-        return select(jobs, with_result).where(jobs.c.kind == self.kind.name)
+        leases = leases_of_jobs(jobs.c.id)
+        return select(jobs, with_result, leases).where(jobs.c.kind == self.kind.name)
 
 
 def _broken_result_to_attempts() -> Any:
@@ -341,6 +336,29 @@ def _broken_result_to_attempts() -> Any:
         results.c.record != bindparam("record"),
     )
     return insert(failed_attempts).from_select(list(_TO_ATTEMPTS), broken)
+
+
+def _second_result_to_attempts() -> Any:
+    # Two workers finished a cell, because one of them was thought to be gone. Both are paid for.
+    other = (
+        exists()
+        .where(
+            results.c.job_id == bindparam("job_id"),
+            results.c.item == bindparam("item"),
+            results.c.trial == bindparam("trial"),
+            # The same result, which an outage has kept from being told that it is stored.
+            results.c.record != bindparam("record"),
+        )
+        .correlate(None)
+    )
+    of_table = failed_attempts.c
+    noted = exists().where(*(of_table[name] == bindparam(name) for name in _ATTEMPT_KEY))
+    values = [
+        literal(_SECOND, Text) if name == "error" else bindparam(name, type_=of_table[name].type)
+        for name in _TO_ATTEMPTS
+    ]
+    chosen = select(*values).where(other, ~noted.correlate(None))
+    return insert(failed_attempts).from_select(list(_TO_ATTEMPTS), chosen)
 
 
 def _typed(stem: str) -> str:

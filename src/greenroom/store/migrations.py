@@ -47,10 +47,15 @@ def _add_playground(connection: Connection) -> None:
     run_script(connection, "migration_4.sql")
 
 
+def _add_workers(connection: Connection) -> None:
+    run_script(connection, "migration_5.sql")
+
+
 MIGRATIONS: Mapping[int, Migration] = {
     2: _add_test_sets_and_evaluations,
     3: _unite_jobs,
     4: _add_playground,
+    5: _add_workers,
 }
 """By version: what turns a database of the version before into one of this version."""
 

@@ -17,7 +17,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 metadata = MetaData()
 
@@ -76,8 +76,7 @@ jobs = Table(
     Column("test_set_id", String(32)),
     Column("test_set_version", Integer),
     Column("record", Text, nullable=False),
-    Column("lease_owner", String(200)),
-    Column("lease_until", Float),
+    Column("control", Text),
     UniqueConstraint("kind", "name"),
     # Without CASCADE: a test set stays for as long as an evaluation needs it.
     ForeignKeyConstraint(
@@ -122,6 +121,38 @@ failed_attempts = Table(
     Column("error", Text),
     Column("usage", Text, nullable=False),
     Index("failed_attempts_by_job", "job_id"),
+)
+
+# The processes that work on a job.
+workers = Table(
+    "workers",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("job_id", String(32), ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
+    Column("lease", Text, nullable=False),
+    Column("started_at", String(40), nullable=False),
+    Index("workers_by_job", "job_id"),
+)
+
+# The queue of a job under way: what has no result yet. Claims end with their worker.
+cells = Table(
+    "cells",
+    metadata,
+    Column("job_id", String(32), ForeignKey("jobs.id", ondelete="CASCADE")),
+    Column("item", Integer),
+    Column("trial", Integer),
+    Column("place", Integer, nullable=False),
+    Column("worker", String(32), ForeignKey("workers.id", ondelete="SET NULL")),
+    Column("claimed_at", Float),
+    PrimaryKeyConstraint("job_id", "item", "trial"),
+    Index("cells_by_worker", "worker"),
+)
+Index(
+    "cells_waiting",
+    cells.c.job_id,
+    cells.c.place,
+    sqlite_where=cells.c.worker.is_(None),
+    postgresql_where=cells.c.worker.is_(None),
 )
 
 # What people do in the playground. What they delete keeps its row, so that it can be restored.

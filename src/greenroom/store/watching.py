@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, select
 
 from greenroom.store.database import transaction
-from greenroom.store.leases import is_held
 from greenroom.store.outcomes import NO_RESULT
-from greenroom.store.schema import boards, jobs, notes, results, threads, turns
+from greenroom.store.schema import boards, jobs, notes, results, threads, turns, workers
+from greenroom.store.workers import any_held, leases_of_jobs
 from greenroom.util.raw_json import raw_value
 
 _MOST = 200
@@ -18,7 +18,7 @@ _NEWEST_JOBS = 20
 _LOOKS_BETWEEN_SCANS = 10
 _OVERLAP = timedelta(seconds=5)
 _KINDS = ("run", "evaluation", "judging")
-_JOB = ("id", "kind", "name", "planned", "created_at", "lease_owner", "lease_until")
+_JOB = ("id", "kind", "name", "planned", "created_at")
 
 
 class Watch:
@@ -100,7 +100,7 @@ class Watch:
         return [{"kind": "note", "id": row.id, "status": row.updated_at} for row in changed]
 
     def _jobs_under_way(self, connection: Connection) -> list[dict[str, Any]]:
-        columns = [jobs.c[name] for name in _JOB]
+        columns = [*(jobs.c[name] for name in _JOB), leases_of_jobs(jobs.c.id)]
         rows: dict[str, Any] = {}
         for kind in _KINDS:
             newest = select(*columns).where(jobs.c.kind == kind).order_by(jobs.c.created_at.desc())
@@ -115,9 +115,9 @@ class Watch:
         known = select(*columns).where(jobs.c.id.in_(self._jobs))
         rows |= {row.id: row for row in connection.execute(known)}
         if self._looks % _LOOKS_BETWEEN_SCANS == 0:  # older ones that somebody resumed
-            leased = select(*columns).where(jobs.c.lease_owner.is_not(None))
+            leased = select(*columns).where(jobs.c.id.in_(select(workers.c.job_id)))
             rows |= {row.id: row for row in connection.execute(leased)}
-        under_way = {key for key, row in rows.items() if is_held(row.lease_owner, row.lease_until)}
+        under_way = {key for key, row in rows.items() if any_held(row.leases)}
         found = [
             _job(connection, rows[key], key in under_way)
             for key in sorted(under_way | new | (self._jobs & rows.keys()))

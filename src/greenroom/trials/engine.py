@@ -1,15 +1,15 @@
-"""Working through a job: lease, attempts, retries, commits, and what interrupted attempts cost."""
+"""Working through a job: claims, attempts, retries, commits, and what interrupted attempts cost."""
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property, partial
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar, cast
+from functools import partial
+from typing import Any, Generic, TypeVar, cast
 
 import anyio
 import anyio.to_thread
@@ -17,38 +17,20 @@ import anyio.to_thread
 from greenroom.errors import InputError
 from greenroom.models import BudgetExhausted, Ledger
 from greenroom.models.pool import ModelPool
-from greenroom.store import (
-    Attempt,
-    CellKey,
-    CellRecord,
-    JobRecord,
-    Jobs,
-    LeaseOwner,
-    Patience,
-    StoreError,
-    Usage,
-    this_process,
-)
-from greenroom.store.leases import RENEWAL_SECONDS
+from greenroom.store import Attempt, CellKey, CellRecord, JobRecord, Jobs, StoreError, Usage
+from greenroom.store.workers import Look, Order
 from greenroom.tracing import spans
+from greenroom.trials.claims import Cell, Claims
+from greenroom.trials.crew import Crew, share
+from greenroom.trials.membership import Membership
 from greenroom.trials.traced import job_span
+from greenroom.trials.work import JobWork
 from greenroom.trials.writer import GroupWriter
 from greenroom.util.garbage import rare_collections
 
 _FIRST_WAIT_SECONDS = 0.2
 _LONGEST_WAIT_SECONDS = 10.0
-_STORE_THREADS = 4
 
-
-class Cell(Protocol):
-    """One piece of work: a task and a trial, a row and a repeat, a failed episode."""
-
-    @property
-    def key(self) -> CellKey: ...
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
 E = TypeVar("E", bound=BaseException)
 ItemT = TypeVar("ItemT", bound=Cell)
 RecordT = TypeVar("RecordT", bound=CellRecord)
@@ -68,8 +50,8 @@ class Attempted(Generic[RecordT]):
 class Plan(Generic[ItemT, RecordT]):
     """The cells of a job, and how one of them is attempted."""
 
-    cells: Callable[[set[CellKey]], AsyncGenerator[ItemT]]
-    """The cells that are still to do, given those that are finished."""
+    load: Callable[[Sequence[CellKey]], Sequence[ItemT]]
+    """The cells of these keys; called in a thread. One that is missing can be attempted no more."""
     attempt: Callable[[ItemT, Ledger, int], Awaitable[Attempted[RecordT]]]
     """Attempt a cell; the ledger counts what it uses, the number says which attempt it is.
 
@@ -80,76 +62,38 @@ class Plan(Generic[ItemT, RecordT]):
     max_retries: int = 2
 
 
-@dataclass(frozen=True)
-class _Work(Generic[JobT, ItemT, RecordT]):
-    """A job under way."""
-
-    jobs: Jobs[JobT, RecordT, Any]
-    job: JobT
-    on_result: Callable[[RecordT], None]
-    threads: anyio.CapacityLimiter = field(
-        default_factory=lambda: anyio.CapacityLimiter(_STORE_THREADS)
-    )
-    """The store's own threads: functions that block all others do not block commits."""
-    unstored: list[Usage] = field(default_factory=list[Usage])
-    """What was used and could not be stored."""
-
-    @cached_property
-    def patience(self) -> Patience:
-        """How long the store's calls wait while the database is away."""
-        resume = self.jobs.kind.resume
-        return Patience(f"{resume} {self.job.name}" if resume else "")
-
-    async def in_store(self, function: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
-        """Call the store in a thread; wait if it is away."""
-        call = partial(function, *arguments, **named)
-        return await anyio.to_thread.run_sync(self.patience.call, call, limiter=self.threads)
-
-    @contextmanager
-    def telling(self, usage: dict[str, Usage]) -> Generator[None]:
-        """Remember what was used if the block fails to store it."""
-        try:
-            yield
-        except BaseException:
-            self.unstored.extend(usage.values())
-            raise
-
-    def account(self, error: StoreError) -> StoreError:
-        """The error that ends the job, with what was used and is not stored."""
-        used = Usage.total(self.unstored)
-        calls = f"{used.calls} calls with {used.tokens:,} tokens"
-        told = f"{error}\nNot stored, although they may be billed: {calls}."
-        return type(error)(told) if used.calls else error
-
-
 async def run_job(
     jobs: Jobs[JobT, RecordT, Any],
     job: JobT,
+    order: Order,
     open_plan: Callable[[Sequence[Usage]], AbstractAsyncContextManager[Plan[ItemT, RecordT]]],
     *,
+    helps: bool = False,
     on_plan: Callable[[Plan[ItemT, RecordT]], None] = lambda _: None,
     on_result: Callable[[RecordT], None] = lambda _: None,
 ) -> None:
-    """Attempt all cells of a job that have no result yet.
+    """Attempt the cells of a job that have no result yet, until all of them have one.
 
-    `open_plan` gets what the job has used before, and holds whatever its cells share open.
+    `order` puts them in order, given those that are finished. `open_plan` gets what the job has
+    used before, and holds whatever its cells share open. One worker that `helps` shares the cells
+    with others; one that does not is refused while others work on the job.
     However this ends, finished cells are in the store, and the same call goes on from there. An
     exhausted budget raises BudgetExhausted, and bad input an InputError.
     """
     spans.begin()
-    work = _Work[JobT, ItemT, RecordT](jobs, job, on_result)
-    owner = this_process()
-    await work.in_store(jobs.acquire, job, owner)
+    work = JobWork[JobT, RecordT](jobs, job, on_result)
+    membership = Membership(work, order, helps=helps)
+    await membership.join()
     try:
-        finished = await work.in_store(jobs.finished, job.id)
         used = await work.in_store(jobs.usages, job.id)
-        with job_span(jobs.kind.name, job, resumed=bool(finished or used)):
+        resumed = bool(used or await work.in_store(jobs.pages.count, job.id))
+        with job_span(jobs.kind.name, job, resumed=resumed):
             async with anyio.create_task_group() as background:
-                background.start_soon(_keep_lease, work, owner)
+                background.start_soon(membership.keep)
                 async with open_plan(used) as plan:
                     on_plan(plan)
                     with rare_collections():
-                        await _run_cells(work, plan, finished)
+                        await _run_cells(work, plan, membership)
                 background.cancel_scope.cancel()
     except BaseExceptionGroup as group:
         told = _first(group, BudgetExhausted) or _first(group, InputError)
@@ -158,50 +102,61 @@ async def run_job(
         raise (work.account(told) if isinstance(told, StoreError) else told) from None
     finally:
         with anyio.CancelScope(shield=True):
-            # A lease that cannot be given back expires by itself.
-            with suppress(StoreError):
-                await anyio.to_thread.run_sync(jobs.release, job.id, owner, limiter=work.threads)
+            await membership.leave()
             await spans.flush()
 
 
 async def _run_cells(
-    work: _Work[JobT, ItemT, RecordT], plan: Plan[ItemT, RecordT], finished: set[CellKey]
+    work: JobWork[JobT, RecordT], plan: Plan[ItemT, RecordT], membership: Membership
 ) -> None:
-    workers = max(1, min(plan.max_concurrency, work.job.planned))
-    _make_room_for_threads(workers)
+    most = max(1, min(plan.max_concurrency, work.job.planned))
+    _make_room_for_threads(most)
 
     def commit(records: list[RecordT]) -> None:
         work.patience.call(partial(work.jobs.add, work.job.id, records))
 
-    writer = GroupWriter[RecordT](commit, workers, work.threads)
-    pending = plan.cells(finished)
-    taking = anyio.Lock()
+    writer = GroupWriter[RecordT](commit, most, work.threads)
+    claims = Claims[ItemT](work, membership, plan.load, ahead=most)
 
-    async def next_cell() -> ItemT | None:
-        # Cells may come from the store: only one worker at a time asks for the next one.
-        async with taking:
-            return await anext(pending, None)
+    async def attempt_next() -> bool:
+        cell = await claims.next()
+        if cell is None:
+            return False
+        record = await _finished_cell(work, plan, cell)
+        with work.telling(record.usage):
+            await writer.keep(record)
+        work.on_result(record)
+        return True
 
-    async def attempt_cells() -> None:
-        while (cell := await next_cell()) is not None:
-            record = await _finished_cell(work, plan, cell)
-            with work.telling(record.usage):
-                await writer.keep(record)
-            work.on_result(record)
-
-    # Commits go on while workers are being stopped: what they have finished is kept.
+    # Commits go on while attempts are being stopped: what they have finished is kept.
     async with anyio.create_task_group() as background:
         background.start_soon(writer.run)
         try:
-            async with aclosing(pending), anyio.create_task_group() as group:
-                for _ in range(workers):
-                    group.start_soon(attempt_cells)
+            async with anyio.create_task_group() as group:
+                crew = Crew(group, attempt_next)
+                membership.follow(partial(_obey, work, plan, membership, crew))
+                await crew.ended.wait()
         finally:
             writer.close()
 
 
+def _obey(
+    work: JobWork[Any, Any], plan: Plan[Any, Any], membership: Membership, crew: Crew, look: Look
+) -> None:
+    """Do what was set from elsewhere, within this worker's share of the places."""
+    if not look.left:
+        crew.end()
+    control = look.control
+    total = control.max_concurrency or plan.max_concurrency
+    place = look.workers.index(membership.owner.token) if look.member else 0
+    mine = share(total, max(len(look.workers), 1), place)
+    plan.pool.resize(max(mine, 1))
+    _make_room_for_threads(mine)
+    crew.resize(0 if control.paused else min(mine, work.job.planned))
+
+
 async def _finished_cell(
-    work: _Work[JobT, ItemT, RecordT], plan: Plan[ItemT, RecordT], cell: ItemT
+    work: JobWork[JobT, RecordT], plan: Plan[ItemT, RecordT], cell: ItemT
 ) -> RecordT:
     # A broken attempt is kept with what it used, and the cell is attempted again.
     number = 1
@@ -223,7 +178,7 @@ async def _finished_cell(
 
 
 async def _note_attempt(
-    work: _Work[JobT, ItemT, RecordT],
+    work: JobWork[JobT, RecordT],
     key: CellKey,
     started: tuple[datetime, float],
     error: str,
@@ -233,16 +188,6 @@ async def _note_attempt(
     attempt = Attempt(key, started[0].isoformat(), seconds, error, usage)
     with anyio.CancelScope(shield=True), work.telling(usage):
         await work.in_store(work.jobs.add_attempt, work.job.id, attempt)
-
-
-async def _keep_lease(work: _Work[JobT, ItemT, RecordT], owner: LeaseOwner) -> None:
-    job = work.job
-    while True:
-        await anyio.sleep(RENEWAL_SECONDS)
-        if not await work.in_store(work.jobs.renew, job.id, owner):
-            raise InputError(
-                f"Another process has taken over the {work.jobs.kind.name} '{job.name}'."
-            )
 
 
 def _make_room_for_threads(workers: int) -> None:

@@ -1,0 +1,300 @@
+"""The processes that work on a job, and the cells that wait for them or that they have claimed.
+
+A job under way has a queue: a row for each cell that has no result yet. A worker claims cells from
+it, and the transaction that keeps a result takes the cell out. The claims of a worker end with its
+row, so a worker that is gone holds nothing once another one has seen that it is gone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Engine,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from greenroom.errors import InputError
+from greenroom.store.control import Control, control_of
+from greenroom.store.database import transaction
+from greenroom.store.leases import LeaseOwner, is_held, lease_text
+from greenroom.store.outcomes import NO_RESULT
+from greenroom.store.records import CellKey
+from greenroom.store.schema import cells, jobs, results, workers
+
+Order = Callable[[set[CellKey]], Iterable[CellKey]]
+"""The cells of a job that are to do, in order, given those that need nothing more."""
+
+_AT_A_TIME = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerStanding:
+    """A process that works on a job."""
+
+    id: str
+    host: str
+    pid: int
+    started_at: str
+    claimed: int
+    """Cells that it has claimed and not finished."""
+    longest: float | None
+    """How many seconds ago it claimed the first of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The cells of a job that have no result yet."""
+
+    waiting: int
+    """Cells that nobody has claimed."""
+    mine: int
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a worker sees of its job and the others."""
+
+    member: bool
+    """Whether it still counts as a worker."""
+    workers: tuple[str, ...]
+    """The ids of all workers, in the order in which they joined."""
+    control: Control
+    left: bool
+    """Whether a cell has no result yet."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """The workers of jobs. Safe to use from several threads and several processes."""
+
+    engine: Engine
+    noun: str
+    """What a job is called in messages: "run"."""
+
+    def join(
+        self, job_id: str, name: str, owner: LeaseOwner, order: Order, *, helps: bool = False
+    ) -> None:
+        """Work on a job from now on; whoever comes first puts its cells into the queue.
+
+        One that `helps` joins others, and tries no broken cell again. One that does not is refused
+        while there are others.
+        """
+        with transaction(self.engine) as connection:
+            _hold(connection, job_id)
+            others = [one for one in self._living(connection, job_id) if one != owner.token]
+            if others and not helps:
+                raise InputError(self._busy(connection, name, others[0]))
+            if not others:
+                done = _done(connection, job_id, broken=helps)
+                _fill(connection, job_id, order(done))
+            row = {"id": owner.token, "job_id": job_id, "lease": lease_text(owner)}
+            connection.execute(delete(workers).where(workers.c.id == owner.token))
+            connection.execute(insert(workers).values(**row, started_at=_now()))
+
+    def claim(self, job_id: str, owner: LeaseOwner, count: int) -> list[tuple[int, CellKey]]:
+        """Up to so many cells that nobody else has, with their places in the queue, in order."""
+        values = {"job": job_id, "me": owner.token, "n": count, "now": time.time()}
+        with transaction(self.engine) as connection:
+            rows = connection.execute(_CLAIMING, values).all()
+        return sorted((row.place, (row.item, row.trial)) for row in rows)
+
+    def queue(self, job_id: str, owner: LeaseOwner) -> Queue:
+        """How many cells have no result yet, by who has them."""
+        mine = cells.c.worker == owner.token
+        statement = select(
+            func.count().label("n"),
+            func.count(cells.c.worker).label("claimed"),
+            func.coalesce(func.sum(case((mine, 1), else_=0)), 0).label("mine"),
+        ).where(cells.c.job_id == job_id)
+        with transaction(self.engine) as connection:
+            row = connection.execute(statement).one()
+        return Queue(row.n - row.claimed, int(row.mine), row.claimed - int(row.mine))
+
+    def last_place(self, job_id: str) -> int:
+        """The place of the last cell in the queue; -1 if it is empty."""
+        statement = select(func.max(cells.c.place)).where(cells.c.job_id == job_id)
+        with transaction(self.engine) as connection:
+            found = connection.execute(statement).scalar()
+        return -1 if found is None else found
+
+    def drop(self, job_id: str, keys: Sequence[CellKey]) -> None:
+        """Take cells out of the queue that cannot be attempted, such as those of a deleted run."""
+        with transaction(self.engine) as connection:
+            leave_queue(connection, [(job_id, *key) for key in keys])
+
+    def look(self, job_id: str, owner: LeaseOwner, *, renew: bool = False) -> Look:
+        """What a worker has to know; with `renew`, tell for another while that it is alive."""
+        lease = update(workers).where(workers.c.id == owner.token).values(lease=lease_text(owner))
+        with transaction(self.engine) as connection:
+            if renew:
+                connection.execute(lease)
+            left = exists().where(cells.c.job_id == job_id).label("left")
+            job = connection.execute(select(jobs.c.control, left).where(jobs.c.id == job_id)).one()
+            rows = connection.execute(_of(job_id)).all()
+        there = tuple(row.id for row in rows if row.id == owner.token or is_held(row.lease))
+        return Look(owner.token in there, there, control_of(job.control), bool(job.left))
+
+    def leave(self, job_id: str, owner: LeaseOwner) -> None:
+        """Stop working on a job. The last one takes the queue along: nobody goes on unasked."""
+        with transaction(self.engine) as connection:
+            _hold(connection, job_id)
+            connection.execute(delete(workers).where(workers.c.id == owner.token))
+            if not self._living(connection, job_id):
+                connection.execute(delete(cells).where(cells.c.job_id == job_id))
+
+    def free_lost(self, job_id: str, *, expired: bool) -> list[str]:
+        """Give the cells of workers that are gone back to the queue: which workers were gone.
+
+        Without `expired`, only processes of this machine count, which it knows to be gone. A
+        database that was away has let the leases of all workers run out.
+        """
+        gone: list[str] = []
+        with transaction(self.engine) as connection:
+            for row in connection.execute(_of(job_id)).all():
+                if not is_held(row.lease, expired=expired):
+                    same = (workers.c.id == row.id) & (workers.c.lease == row.lease)
+                    if connection.execute(delete(workers).where(same)).rowcount:
+                        gone.append(_named(row.lease))
+        return gone
+
+    def standings(self, job_id: str) -> list[WorkerStanding]:
+        """The workers of a job, and what each of them has claimed."""
+        claimed = (
+            select(
+                cells.c.worker,
+                func.count().label("n"),
+                func.min(cells.c.claimed_at).label("first"),
+            )
+            .where(cells.c.job_id == job_id, cells.c.worker.is_not(None))
+            .group_by(cells.c.worker)
+            .subquery()
+        )
+        statement = (
+            select(workers, claimed.c.n, claimed.c.first)
+            .select_from(workers.outerjoin(claimed, claimed.c.worker == workers.c.id))
+            .where(workers.c.job_id == job_id)
+            .order_by(workers.c.started_at, workers.c.id)
+        )
+        with transaction(self.engine) as connection:
+            rows = connection.execute(statement).all()
+        return [_standing(row) for row in rows if is_held(row.lease)]
+
+    def _living(self, connection: Connection, job_id: str) -> list[str]:
+        """The workers that are there, once those that are gone have been removed."""
+        living: list[str] = []
+        for row in connection.execute(_of(job_id)).all():
+            if is_held(row.lease):
+                living.append(row.id)
+            else:
+                connection.execute(delete(workers).where(workers.c.id == row.id))
+        return living
+
+    def _busy(self, connection: Connection, name: str, other: str) -> str:
+        lease = connection.execute(
+            select(workers.c.lease).where(workers.c.id == other)
+        ).scalar_one()
+        return (
+            f"Another process works on the {self.noun} '{name}' ({_named(lease)}): wait for it, or "
+            "stop it."
+        )
+
+
+def leave_queue(connection: Connection, found: Iterable[tuple[str, int, int]]) -> None:
+    """Take cells out of the queues of their jobs."""
+    rows = [{"job": job, "of_item": item, "of_trial": trial} for job, item, trial in found]
+    if rows:
+        connection.execute(_LEAVING, rows)
+
+
+def leases_of_jobs(jobs_id: Any) -> Any:
+    """The leases of a job's workers as a column of a query, for `any_held`."""
+    joined = func.aggregate_strings(workers.c.lease, "\n")
+    return select(joined).where(workers.c.job_id == jobs_id).scalar_subquery().label("leases")
+
+
+def any_held(leases: str | None) -> bool:
+    """Whether one of the leases in a column is valid."""
+    return any(is_held(lease) for lease in (leases or "").splitlines())
+
+
+def _of(job_id: str) -> Any:
+    chosen = select(workers.c.id, workers.c.lease).where(workers.c.job_id == job_id)
+    return chosen.order_by(workers.c.started_at, workers.c.id)
+
+
+def _hold(connection: Connection, job_id: str) -> None:
+    """Make others that join or leave the job wait until the transaction ends."""
+    # A change of the row locks it; SQLite's transaction begins with it.
+    connection.execute(update(jobs).where(jobs.c.id == job_id).values(planned=jobs.c.planned))
+
+
+def _done(connection: Connection, job_id: str, *, broken: bool) -> set[CellKey]:
+    """The cells with a result; with `broken`, also those that were given up."""
+    found = select(results.c.item, results.c.trial).where(results.c.job_id == job_id)
+    if not broken:
+        found = found.where(results.c.outcome != NO_RESULT)
+    return {(row.item, row.trial) for row in connection.execute(found)}
+
+
+def _fill(connection: Connection, job_id: str, keys: Iterable[CellKey]) -> None:
+    connection.execute(delete(cells).where(cells.c.job_id == job_id))
+    rows = [
+        {"job_id": job_id, "item": item, "trial": trial, "place": place}
+        for place, (item, trial) in enumerate(keys)
+    ]
+    for first in range(0, len(rows), _AT_A_TIME):
+        connection.execute(insert(cells), rows[first : first + _AT_A_TIME])
+
+
+def _standing(row: Any) -> WorkerStanding:
+    host, pid = _named(row.lease).rsplit("/", 1)
+    longest = None if row.first is None else max(time.time() - row.first, 0.0)
+    return WorkerStanding(row.id, host, int(pid), row.started_at, row.n or 0, longest)
+
+
+def _named(lease: str) -> str:
+    return lease.rsplit("/", 1)[0]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+_PICKED = (
+    select(cells.c.place)
+    .where(cells.c.job_id == bindparam("job"), cells.c.worker.is_(None))
+    .order_by(cells.c.place)
+    .limit(bindparam("n"))
+    .with_for_update(skip_locked=True)  # SQLite has no such clause: one process writes at a time
+    .cte("picked")
+)
+_CLAIMING = (
+    update(cells)
+    .where(
+        cells.c.job_id == bindparam("job"),
+        cells.c.worker.is_(None),
+        cells.c.place.in_(select(_PICKED.c.place)),
+        exists().where(workers.c.id == bindparam("me")),
+    )
+    .values(worker=bindparam("me"), claimed_at=bindparam("now"))
+    .returning(cells.c.place, cells.c.item, cells.c.trial)
+)
+_LEAVING = delete(cells).where(
+    cells.c.job_id == bindparam("job"),
+    cells.c.item == bindparam("of_item"),
+    cells.c.trial == bindparam("of_trial"),
+)

@@ -1,0 +1,92 @@
+"""One worker among those of a job: its lease, and what it sees of the others."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.to_thread
+
+from greenroom.errors import InputError
+from greenroom.store import StoreError, this_process
+from greenroom.store.control import Control
+from greenroom.store.leases import RENEWAL_SECONDS
+from greenroom.store.workers import Look, Order
+from greenroom.trials.work import JobWork
+
+LOOK_SECONDS = 1.0
+"""What is set from another terminal takes effect within this time."""
+_GRACE_SECONDS = 2 * RENEWAL_SECONDS
+
+
+class Membership:
+    """This process as a worker on a job, from `join` to `leave`."""
+
+    def __init__(self, work: JobWork[Any, Any], order: Order, *, helps: bool) -> None:
+        self._work = work
+        self._order = order
+        self._helps = helps
+        self._follow: Callable[[Look], None] = lambda _: None
+        self._in_touch_since = time.monotonic()
+        self.owner = this_process()
+        self.look = Look(True, (self.owner.token,), Control(), left=True)
+        """What was seen last of the job and its workers."""
+        self.rejoined = 0
+        """How often others thought that this worker was gone."""
+
+    @property
+    def in_touch(self) -> bool:
+        """Whether the database has been there for so long that leases that ran out tell something.
+
+        While it is away, nobody can renew a lease.
+        """
+        return time.monotonic() - self._in_touch_since > _GRACE_SECONDS
+
+    async def join(self) -> None:
+        """Work on the job from now on."""
+        job, workers = self._work.job, self._work.jobs.workers
+        await self._work.in_store(
+            workers.join, job.id, job.name, self.owner, self._order, helps=self._helps
+        )
+        self.look = await self._work.in_store(workers.look, job.id, self.owner)
+
+    async def leave(self) -> None:
+        """Work on the job no more. A lease that cannot be given back expires by itself."""
+        workers = self._work.jobs.workers
+        with suppress(StoreError):
+            leave = partial(workers.leave, self._work.job.id, self.owner)
+            await anyio.to_thread.run_sync(leave, limiter=self._work.threads)
+
+    def follow(self, told: Callable[[Look], None]) -> None:
+        """Tell what was seen, now and at every look."""
+        self._follow = told
+        told(self.look)
+
+    async def keep(self) -> None:
+        """Look after the job and renew the lease until this is cancelled."""
+        renewed = seen = time.monotonic()
+        while True:
+            await anyio.sleep(LOOK_SECONDS)
+            due = time.monotonic() - renewed >= RENEWAL_SECONDS
+            self.look = await self._work.in_store(
+                self._work.jobs.workers.look, self._work.job.id, self.owner, renew=due
+            )
+            now = time.monotonic()
+            if now - seen > RENEWAL_SECONDS:
+                self._in_touch_since = now  # the database was away, or this process stood still
+            seen, renewed = now, now if due else renewed
+            if not self.look.member:
+                await self._come_back()
+            self._follow(self.look)
+
+    async def _come_back(self) -> None:
+        kind, name = self._work.jobs.kind.name, self._work.job.name
+        if not self._helps and self.look.workers:
+            raise InputError(f"Another process has taken over the {kind} '{name}'.")
+        # What this worker had claimed may be with others now. The first result of a cell stays.
+        self.rejoined += 1
+        await self.join()
