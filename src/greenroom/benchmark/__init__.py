@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from greenroom.benchmark.episode import Episode, play_episode
     from greenroom.benchmark.recording import episode_record
     from greenroom.benchmark.replay import ReplayedEpisode, replay_recordings
-    from greenroom.benchmark.runner import play_run, reopen_run, start_run
+    from greenroom.benchmark.runner import enqueue_run, play_run, reopen_run, start_run
 
 if not TYPE_CHECKING:
     # Reading the options of a run needs none of the rest.
@@ -25,7 +25,7 @@ if not TYPE_CHECKING:
         episode="Episode play_episode",
         recording="episode_record",
         replay="ReplayedEpisode replay_recordings",
-        runner="play_run reopen_run start_run",
+        runner="enqueue_run play_run reopen_run start_run",
     )
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "RunContext",
     "check_config",
     "check_conformance",
+    "enqueue_run",
     "episode_record",
     "play_episode",
     "play_run",

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -78,10 +79,12 @@ def reopen_run(
 ) -> tuple[RunRecord, RunContext]:
     """A run that was kept before, ready to go on; its data must be unchanged.
 
-    `changes` to its configuration hold from here on: a larger budget, say.
+    `changes` to its configuration hold for this time: a larger budget, say. What was set since it
+    began holds, too.
     """
     run = store.runs.find(name)
-    context = prepare_again(run, check_config({**run.config, **(changes or {})}))
+    set_since = store.runs.controls.of(run.id).config
+    context = prepare_again(run, check_config({**run.config, **set_since, **(changes or {})}))
     if run.rewound_to is not None:
         context = taken_over(store, context, run.rewound_to)
     return run, context
@@ -117,6 +120,12 @@ def prepare_again(run: RunRecord, config: RunConfig) -> RunContext:
 
 def _short(found: TaskSetRecord | None) -> str:
     return "" if found is None else f" (hash {found.hash[:SHOWN]})"
+
+
+def enqueue_run(store: Store, run: RunRecord, context: RunContext) -> None:
+    """Let workers that help play what is left of a run; refused while others play it."""
+    order = partial(_order, run, context)
+    store.runs.workers.enqueue(run.id, run.name, order)
 
 
 async def play_run(
@@ -160,7 +169,7 @@ async def play_run(
     await run_job(
         store.runs,
         run,
-        lambda finished: _order(run, context, finished),
+        partial(_order, run, context),
         open_plan,
         helps=helps,
         on_plan=on_plan,

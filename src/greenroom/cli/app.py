@@ -27,6 +27,8 @@ COMMANDS: Mapping[str, str] = {
     "errors": "Break failures down by kind, and explain each with its evidence.",
     "identify": "Have a model judge the failures of a run: whose fault, and "
     "what the agent did wrong.",
+    "worker": "Work on the runs and evaluations of a store, together with others, until they are "
+    "done.",
     "serve": "Serve workflows over HTTP until Ctrl-C.",
     "mcp": "Give an MCP client the tools and the policy of a domain, to play a task by hand.",
     "inspect": "Show what a workflow is: whether it chats and what told so, "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from greenroom.cli.config_options import takes
-from greenroom.cli.options import Json, JUnit, Output
+from greenroom.cli.options import Json, JUnit, Output, Processes
 from greenroom.cli.output import console, print_json
 from greenroom.cli.reporting import (
     ReportOptions,
@@ -16,7 +16,7 @@ from greenroom.cli.reporting import (
     report_commands,
     report_options,
 )
-from greenroom.cli.working import run_and_report
+from greenroom.cli.working import run_and_report, tell_workers
 from greenroom.errors import InputError
 from greenroom.evaluation.config import EvaluationConfig
 from greenroom.options import checked
@@ -94,6 +94,7 @@ def resume(
     evaluation: Evaluation,
     junit: JUnit = None,
     output: Output = None,
+    processes: Processes = None,
     json: Json = False,
 ) -> None:
     """Go on with an evaluation that was interrupted: only calls without a result are made."""
@@ -105,7 +106,8 @@ def resume(
     wanted = report_options(junit, output)
     store = open_store()
     record, context = anyio.run(lambda: reopen_evaluation(store, evaluation, fields))
-    run_and_report(store, record, context, wanted, json=json)
+    tell_workers(store.evaluations, record, fields)
+    run_and_report(store, record, context, wanted, processes=processes, json=json)
 
 
 def _test_set(evaluation: EvaluationRecord) -> str:

@@ -8,10 +8,19 @@ import typer
 
 from greenroom.benchmark.config import RunConfig
 from greenroom.cli.config_options import AgentCommand, takes
-from greenroom.cli.options import By, ClearCache, Json, JUnit, Output, Run, cached_fields
+from greenroom.cli.options import (
+    By,
+    ClearCache,
+    Json,
+    JUnit,
+    Output,
+    Processes,
+    Run,
+    cached_fields,
+)
 from greenroom.cli.output import echo
 from greenroom.cli.reporting import finish, report_options
-from greenroom.cli.working import play_and_report
+from greenroom.cli.working import play_and_report, tell_workers
 
 app = typer.Typer()
 
@@ -27,6 +36,7 @@ def run(
     name: Annotated[
         str | None, typer.Option("--name", help="A name for the run; one is made up otherwise.")
     ] = None,
+    processes: Processes = None,
     json: Json = False,
 ) -> None:
     """Let an agent play tasks and report how many it solves, and how reliably.
@@ -47,7 +57,7 @@ def run(
     if config.model and strategy.reads_script and not strategy.needs_model:
         echo(f"--model is not used: the {strategy.name} agent asks no model.", err=True)
     with remove_if_refused(store.runs, record):
-        report = play_and_report(store, record, prepared, wanted, json=json)
+        report = play_and_report(store, record, prepared, wanted, processes=processes, json=json)
     finish(report)
 
 
@@ -58,6 +68,7 @@ def resume(
     run: Run,
     junit: JUnit = None,
     output: Output = None,
+    processes: Processes = None,
     json: Json = False,
 ) -> None:
     """Go on with a run that was interrupted: only what has no result yet is played."""
@@ -67,4 +78,5 @@ def resume(
     wanted = report_options(junit, output)
     store = open_store()
     record, prepared = reopen_run(store, run, fields)
-    finish(play_and_report(store, record, prepared, wanted, json=json))
+    tell_workers(store.runs, record, fields)
+    finish(play_and_report(store, record, prepared, wanted, processes=processes, json=json))

@@ -10,6 +10,7 @@ import typer
 
 from greenroom.cli.card import card
 from greenroom.cli.config_options import takes
+from greenroom.cli.operating import go_on, pause, retry, set_run
 from greenroom.cli.options import Json, Run
 from greenroom.cli.output import echo
 from greenroom.cli.reporting import ReportOptions, deliver, list_jobs, report_commands
@@ -56,6 +57,10 @@ def watch(
 
 report_commands(app, _find, "a run", "episodes")
 app.command()(card)
+app.command()(pause)
+app.command("go-on")(go_on)
+app.command("set")(set_run)
+app.command()(retry)
 app.command()(submission)
 
 

@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,13 +45,16 @@ def work(
     shown: bool,
     resume: str | None = None,
     kept: bool = True,
+    processes: int | None = None,
 ) -> None:
     """Work through what is left of a job, or say how to go on with it and exit.
 
+    With `processes`, so many workers do it, and this process looks after them.
     `run` takes `on_plan` and `on_result`; `watch_job` explains `figure`, `value` and `before`.
     `noun` names the cells. `resume` is the command that goes on, if it is not that of the job's
     kind. A job that is not `kept` is in a passing store: it can only begin anew.
     """
+    from greenroom.cli.processes import BudgetSpent
     from greenroom.models import BudgetExhausted
     from greenroom.store import StoreError
     from greenroom.trials import watch_job
@@ -59,12 +62,15 @@ def work(
     resume = resume or f"{jobs.kind.resume} {job.name}"
     left = job.planned - len(jobs.finished(job.id))
     try:
-        with watch_job(job.name, left, figure, value, before=before, shown=shown) as watcher:
-            watched = partial(run, on_plan=watcher.on_plan, on_result=watcher.on_result)
-            stopped = _run_until_stopped(watched)
+        if processes is not None:
+            stopped = _look_after(jobs, job, processes, figure, shown=shown)
+        else:
+            with watch_job(job.name, left, figure, value, before=before, shown=shown) as watcher:
+                watched = partial(run, on_plan=watcher.on_plan, on_result=watcher.on_result)
+                stopped = run_until_stopped(watched)
     except KeyboardInterrupt:
         stopped = signal.SIGINT
-    except BudgetExhausted as spent:
+    except (BudgetExhausted, BudgetSpent) as spent:
         resume += " --max-cost ... (or --max-tokens-total ...)"
         _say_how_to_go_on(jobs, job, str(spent).rstrip("."), noun, resume, kept=kept)
         raise typer.Exit(OUT_OF_BUDGET) from None
@@ -79,7 +85,27 @@ def work(
         raise typer.Exit(STOPPED + stopped)
 
 
-def _run_until_stopped(run: Callable[[], Awaitable[None]]) -> int | None:
+def _look_after(
+    jobs: Jobs[Any, Any, Any], job: JobRecord, processes: int, figure: str, *, shown: bool
+) -> int | None:
+    """Have worker processes do what is left: the signal that stopped them, if one did."""
+    from greenroom.cli.following import Standing, look
+    from greenroom.cli.processes import Processes
+    from greenroom.trials import progress_bar
+
+    told = look(jobs, job).finished
+    with progress_bar(job.name, job.planned - told, shown=shown) as advance:
+
+        def tell(standing: Standing) -> None:
+            nonlocal told
+            for _ in range(standing.finished - told):
+                advance(standing.note(figure))
+            told = max(told, standing.finished)
+
+        return run_until_stopped(partial(Processes(jobs, job, processes).work, tell))
+
+
+def run_until_stopped(run: Callable[[], Awaitable[None]]) -> int | None:
     """Run until the end, or until a signal cancels it: return the signal's number."""
     import anyio
 
@@ -143,10 +169,22 @@ def _say_how_to_go_on(
 
 
 def play_and_report(
-    store: Store, run: RunRecord, context: RunContext, outcome: ReportOptions, *, json: bool = False
+    store: Store,
+    run: RunRecord,
+    context: RunContext,
+    outcome: ReportOptions,
+    *,
+    processes: int | None = None,
+    json: bool = False,
 ) -> Report:
-    """Play what is left of a run, then show its report, or say how to go on."""
-    from greenroom.benchmark import play_run
+    """Play what is left of a run, then show its report, or say how to go on.
+
+    With `processes`, so many workers play it; with 0, those that come.
+    """
+    from greenroom.benchmark import enqueue_run, play_run
+
+    if processes is not None:
+        _for_workers("run", run, context, lambda: enqueue_run(store, run, context), processes)
 
     for caveat in run.pack.get("caveats", ()):
         typer.echo(f"note: {caveat}", err=True)
@@ -161,6 +199,7 @@ def play_and_report(
         noun="episodes",
         # A person who plays the user needs the terminal for themselves.
         shown=not json and not context.interactive,
+        processes=processes,
     )
     run = store.runs.find(run.id)
     hints: list[str] = []
@@ -182,12 +221,24 @@ def run_and_report(
     context: EvaluationContext,
     outcome: ReportOptions,
     *,
+    processes: int | None = None,
     json: bool = False,
 ) -> None:
-    """Call what is left of an evaluation, then show its report, or say how to go on."""
-    from greenroom.evaluation import run_evaluation
+    """Call what is left of an evaluation, then show its report, or say how to go on.
+
+    With `processes`, so many workers do it; with 0, those that come.
+    """
+    from greenroom.evaluation import enqueue_evaluation, run_evaluation
     from greenroom.store.evaluation_records import score_of
 
+    if processes is not None:
+        _for_workers(
+            "evaluation",
+            evaluation,
+            context,
+            lambda: enqueue_evaluation(store, evaluation),
+            processes,
+        )
     alias = str(evaluation.evaluators[0]["alias"])
     earlier = store.evaluations.summaries(evaluation.id)
     work(
@@ -200,6 +251,7 @@ def run_and_report(
         noun="calls",
         # A person who plays the user needs the terminal for themselves.
         shown=not json and not context.interactive,
+        processes=processes,
     )
     evaluation = store.evaluations.find(evaluation.id)
     hints: list[str] = []
@@ -209,6 +261,24 @@ def run_and_report(
     report = _report(store, evaluation, outcome, hints, "evals", json=json)
     check_any(store.evaluations, evaluation, "call")
     finish(report)
+
+
+def _for_workers(
+    kind: str,
+    job: JobRecord,
+    context: RunContext | EvaluationContext,
+    enqueue: Callable[[], None],
+    count: int,
+) -> None:
+    if context.interactive:
+        raise InputError("A person who plays the user has one terminal: leave --processes out.")
+    enqueue()
+    if not count:
+        echo(
+            f"'{job.name}' waits for workers. Start them anywhere, as many as you like: greenroom "
+            f"worker --{kind} {job.name}"
+        )
+        raise typer.Exit
 
 
 def check_any(jobs: Jobs[Any, Any, Any], job: JobRecord, noun: str) -> None:
@@ -235,3 +305,9 @@ def _report(
     if outcome.output is not None:
         write(report, outcome.output, told_on_stderr=json)
     return report
+
+
+def tell_workers(jobs: Jobs[Any, Any, Any], job: JobRecord, changes: Mapping[str, Any]) -> None:
+    """Let a job go on with changes to its configuration, for this process and all that help."""
+    if not jobs.workers.standings(job.id):  # else it is refused
+        jobs.controls.change(job.id, paused=False, config=changes)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         make_evaluator,
         make_evaluators,
     )
-    from greenroom.evaluation.running import run_evaluation
+    from greenroom.evaluation.running import enqueue_evaluation, run_evaluation
     from greenroom.evaluation.runs import (
         find_test_set,
         open_workflow,
@@ -47,7 +47,7 @@ if not TYPE_CHECKING:
             "Case Evaluator EvaluatorKind Score evaluator_names load_kind make_evaluator "
             "make_evaluators"
         ),
-        running="run_evaluation",
+        running="enqueue_evaluation run_evaluation",
         context="EvaluationContext",
         runs="find_test_set open_workflow reopen_evaluation start_evaluation",
         test_sets=(
@@ -67,6 +67,7 @@ __all__ = [
     "add_rows",
     "check_evaluation_config",
     "column_roles",
+    "enqueue_evaluation",
     "evaluator_names",
     "export_file",
     "find_test_set",

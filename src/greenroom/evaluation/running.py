@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import chain
 
 import anyio
@@ -18,6 +19,12 @@ EvaluationPlan = Plan[RowCell, ResultRecord]
 
 _NEAR = 10
 """Reading so many rows more takes less time than asking once more."""
+
+
+def enqueue_evaluation(store: Store, evaluation: EvaluationRecord) -> None:
+    """Let workers that help do what is left of an evaluation; refused while others work on it."""
+    order = partial(_order, evaluation)
+    store.evaluations.workers.enqueue(evaluation.id, evaluation.name, order)
 
 
 async def run_evaluation(
@@ -61,7 +68,7 @@ async def run_evaluation(
         await run_job(
             store.evaluations,
             evaluation,
-            lambda finished: _order(evaluation, finished),
+            partial(_order, evaluation),
             open_plan,
             helps=helps,
             on_plan=on_plan,

@@ -98,7 +98,8 @@ async def reopen_evaluation(
     `changes` to its configuration hold for what is called from here on: a larger budget, say.
     """
     evaluation = store.evaluations.find(name)
-    config = check_evaluation_config({**evaluation.config, **(changes or {})})
+    set_since = store.evaluations.controls.of(evaluation.id).config
+    config = check_evaluation_config({**evaluation.config, **set_since, **(changes or {})})
     version = store.test_sets.find(evaluation.test_set_id, evaluation.test_set_version)
     opened = await open_workflow(config) if target is None else target
     try:

@@ -43,6 +43,12 @@ class Budget:
     """What the largest call so far took."""
     _freed: anyio.Event | None = field(default=None, init=False)
 
+    def set(self, max_cost: float | None, max_tokens: int | None) -> None:
+        """Change the limits while calls are under way; None leaves one as it is."""
+        self.max_cost = self.max_cost if max_cost is None else max_cost
+        self.max_tokens = self.max_tokens if max_tokens is None else max_tokens
+        self._tell()
+
     @property
     def limited(self) -> bool:
         """Whether there is a limit at all."""
@@ -83,9 +89,13 @@ class Budget:
             _reserving.reset(token)
             self._under_way -= 1
             self._held = self._held[0] - hold[0], self._held[1] - hold[1]
-            if self._freed is not None:
-                self._freed.set()
-                self._freed = None
+            self._tell()
+
+    def _tell(self) -> None:
+        """Let the calls that wait look again."""
+        if self._freed is not None:
+            self._freed.set()
+            self._freed = None
 
     def _room(self, cost: float | None, tokens: int | None) -> tuple[float, int] | None:
         """What a call may reserve now; None if it has to wait."""

@@ -185,6 +185,12 @@ class JobPages(Generic[JobT, CellT, SummaryT]):
         with transaction(self.engine) as connection:
             return connection.execute(statement).scalar_one()
 
+    def cost(self, job_id: str) -> float | None:
+        """What the results of a job cost; None where nothing has a known price."""
+        statement = select(func.sum(results.c.cost)).where(results.c.job_id == job_id)
+        with transaction(self.engine) as connection:
+            return connection.execute(statement).scalar_one()
+
     def outcomes(self, job_id: str, wanted: CellFilter = ANY) -> dict[str, int]:
         """How many results ended in which way."""
         statement = (

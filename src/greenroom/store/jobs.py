@@ -28,6 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DataError, IntegrityError
 
 from greenroom.errors import InputError, UnknownName
+from greenroom.store.control import Controls
 from greenroom.store.database import StoreError, insert_into, insert_or_replace, transaction
 from greenroom.store.job_pages import JobPages, listed
 from greenroom.store.job_rows import (
@@ -48,7 +49,7 @@ from greenroom.store.job_rows import (
 )
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.records import CellKey, Usage
-from greenroom.store.schema import failed_attempts, jobs, results
+from greenroom.store.schema import cells, failed_attempts, jobs, results
 from greenroom.store.workers import Workers, any_held, leases_of_jobs, leave_queue
 from greenroom.util.raw_json import record_text, storable
 
@@ -69,6 +70,7 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         self.kind = kind
         self.pages = JobPages(engine, kind)
         self.workers = Workers(engine, kind.name)
+        self.controls = Controls(engine)
         # Built once: putting a statement together takes longer than running it.
         self._put = insert_or_replace(
             engine, results, key=["job_id", "item", "trial"], where=results.c.outcome == NO_RESULT
@@ -139,6 +141,13 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         statement = (
             self._rows().order_by(jobs.c.created_at.desc()).where(*listed(self.kind, parent))
         )
+        with transaction(self._engine) as connection:
+            return [job_of(self.kind, row) for row in connection.execute(statement)]
+
+    def in_need(self) -> list[JobT]:
+        """The jobs with cells that wait for a worker, the oldest first."""
+        waiting = select(cells.c.job_id).where(cells.c.worker.is_(None))
+        statement = self._rows().where(jobs.c.id.in_(waiting)).order_by(jobs.c.created_at)
         with transaction(self._engine) as connection:
             return [job_of(self.kind, row) for row in connection.execute(statement)]
 

@@ -8,7 +8,7 @@ row, so a worker that is gone holds nothing once another one has seen that it is
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -22,17 +22,18 @@ from sqlalchemy import (
     exists,
     func,
     insert,
+    literal,
     select,
     update,
 )
 
 from greenroom.errors import InputError
-from greenroom.store.control import Control, control_of
+from greenroom.store.control import Control, control_of, hold_job
 from greenroom.store.database import transaction
 from greenroom.store.leases import LeaseOwner, is_held, lease_text
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.records import CellKey
-from greenroom.store.schema import cells, jobs, results, workers
+from greenroom.store.schema import cells, failed_attempts, jobs, results, workers
 
 Order = Callable[[set[CellKey]], Iterable[CellKey]]
 """The cells of a job that are to do, in order, given those that need nothing more."""
@@ -90,20 +91,27 @@ class Workers:
     ) -> None:
         """Work on a job from now on; whoever comes first puts its cells into the queue.
 
-        One that `helps` joins others, and tries no broken cell again. One that does not is refused
-        while there are others.
+        One that `helps` joins others, and tries no broken cell again unless it is in the queue. One
+        that does not is refused while there are others.
         """
         with transaction(self.engine) as connection:
-            _hold(connection, job_id)
+            hold_job(connection, job_id)
             others = [one for one in self._living(connection, job_id) if one != owner.token]
-            if others and not helps:
-                raise InputError(self._busy(connection, name, others[0]))
-            if not others:
-                done = _done(connection, job_id, broken=helps)
-                _fill(connection, job_id, order(done))
+            if not helps:
+                self._refuse(connection, name, others)
+                _fill(connection, job_id, order(_done(connection, job_id, broken=False)))
+            elif not others and not _any_left(connection, job_id):
+                _fill(connection, job_id, order(_done(connection, job_id, broken=True)))
             row = {"id": owner.token, "job_id": job_id, "lease": lease_text(owner)}
             connection.execute(delete(workers).where(workers.c.id == owner.token))
             connection.execute(insert(workers).values(**row, started_at=_now()))
+
+    def enqueue(self, job_id: str, name: str, order: Order) -> None:
+        """Put the cells of a job into the queue for workers; refused while there are any."""
+        with transaction(self.engine) as connection:
+            hold_job(connection, job_id)
+            self._refuse(connection, name, self._living(connection, job_id))
+            _fill(connection, job_id, order(_done(connection, job_id, broken=False)))
 
     def claim(self, job_id: str, owner: LeaseOwner, count: int) -> list[tuple[int, CellKey]]:
         """Up to so many cells that nobody else has, with their places in the queue, in order."""
@@ -136,6 +144,29 @@ class Workers:
         with transaction(self.engine) as connection:
             leave_queue(connection, [(job_id, *key) for key in keys])
 
+    def retry(self, job_id: str, outcomes: Collection[str]) -> int:
+        """Attempt cells again that ended so: how many.
+
+        Their results are set aside; what they used is kept among the attempts. Workers that are at
+        the job take them last.
+        """
+        of_job = (results.c.job_id == job_id, results.c.outcome.in_(list(outcomes)))
+        kept = [results.c[name] for name in ("job_id", "item", "trial", "started_at", "seconds")]
+        error = literal("set aside, to be attempted again: ") + results.c.outcome
+        attempts = select(*kept, error, results.c.usage).where(*of_job)
+        names = [*(column.name for column in kept), "error", "usage"]
+        last = select(func.coalesce(func.max(cells.c.place), -1)).where(cells.c.job_id == job_id)
+        chosen = select(results.c.item, results.c.trial).where(*of_job)
+        with transaction(self.engine) as connection:
+            hold_job(connection, job_id)
+            keys = connection.execute(chosen.order_by(results.c.trial, results.c.item)).all()
+            connection.execute(insert(failed_attempts).from_select(names, attempts))
+            connection.execute(delete(results).where(*of_job))
+            if self._living(connection, job_id) or _any_left(connection, job_id):
+                place = connection.execute(last).scalar_one() + 1
+                _put(connection, job_id, [(row.item, row.trial) for row in keys], place)
+        return len(keys)
+
     def look(self, job_id: str, owner: LeaseOwner, *, renew: bool = False) -> Look:
         """What a worker has to know; with `renew`, tell for another while that it is alive."""
         lease = update(workers).where(workers.c.id == owner.token).values(lease=lease_text(owner))
@@ -151,7 +182,7 @@ class Workers:
     def leave(self, job_id: str, owner: LeaseOwner) -> None:
         """Stop working on a job. The last one takes the queue along: nobody goes on unasked."""
         with transaction(self.engine) as connection:
-            _hold(connection, job_id)
+            hold_job(connection, job_id)
             connection.execute(delete(workers).where(workers.c.id == owner.token))
             if not self._living(connection, job_id):
                 connection.execute(delete(cells).where(cells.c.job_id == job_id))
@@ -203,13 +234,13 @@ class Workers:
                 connection.execute(delete(workers).where(workers.c.id == row.id))
         return living
 
-    def _busy(self, connection: Connection, name: str, other: str) -> str:
-        lease = connection.execute(
-            select(workers.c.lease).where(workers.c.id == other)
-        ).scalar_one()
-        return (
-            f"Another process works on the {self.noun} '{name}' ({_named(lease)}): wait for it, or "
-            "stop it."
+    def _refuse(self, connection: Connection, name: str, others: Sequence[str]) -> None:
+        if not others:
+            return
+        lease = select(workers.c.lease).where(workers.c.id == others[0])
+        raise InputError(
+            f"Another process works on the {self.noun} '{name}' "
+            f"({_named(connection.execute(lease).scalar_one())}): wait for it, or stop it."
         )
 
 
@@ -236,12 +267,6 @@ def _of(job_id: str) -> Any:
     return chosen.order_by(workers.c.started_at, workers.c.id)
 
 
-def _hold(connection: Connection, job_id: str) -> None:
-    """Make others that join or leave the job wait until the transaction ends."""
-    # A change of the row locks it; SQLite's transaction begins with it.
-    connection.execute(update(jobs).where(jobs.c.id == job_id).values(planned=jobs.c.planned))
-
-
 def _done(connection: Connection, job_id: str, *, broken: bool) -> set[CellKey]:
     """The cells with a result; with `broken`, also those that were given up."""
     found = select(results.c.item, results.c.trial).where(results.c.job_id == job_id)
@@ -250,11 +275,20 @@ def _done(connection: Connection, job_id: str, *, broken: bool) -> set[CellKey]:
     return {(row.item, row.trial) for row in connection.execute(found)}
 
 
+def _any_left(connection: Connection, job_id: str) -> bool:
+    left = select(cells.c.place).where(cells.c.job_id == job_id).limit(1)
+    return connection.execute(left).first() is not None
+
+
 def _fill(connection: Connection, job_id: str, keys: Iterable[CellKey]) -> None:
     connection.execute(delete(cells).where(cells.c.job_id == job_id))
+    _put(connection, job_id, keys, 0)
+
+
+def _put(connection: Connection, job_id: str, keys: Iterable[CellKey], first_place: int) -> None:
     rows = [
         {"job_id": job_id, "item": item, "trial": trial, "place": place}
-        for place, (item, trial) in enumerate(keys)
+        for place, (item, trial) in enumerate(keys, first_place)
     ]
     for first in range(0, len(rows), _AT_A_TIME):
         connection.execute(insert(cells), rows[first : first + _AT_A_TIME])

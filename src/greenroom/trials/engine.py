@@ -147,7 +147,8 @@ def _obey(
     if not look.left:
         crew.end()
     control = look.control
-    total = control.max_concurrency or plan.max_concurrency
+    total = control.config.get("max_concurrency") or plan.max_concurrency
+    plan.pool.budget.set(control.config.get("max_cost"), control.config.get("max_tokens_total"))
     place = look.workers.index(membership.owner.token) if look.member else 0
     mine = share(total, max(len(look.workers), 1), place)
     plan.pool.resize(max(mine, 1))
