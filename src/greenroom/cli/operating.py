@@ -69,7 +69,7 @@ def retry(
         list[str],
         typer.Option(
             "--outcome",
-            help="Play the episodes again that ended so, such as infrastructure_error or crash. "
+            help="Play the episodes again that ended so, such as infrastructure_error or crashed. "
             "May be given several times.",
             metavar="OUTCOME",
         ),
