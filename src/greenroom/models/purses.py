@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import KW_ONLY, dataclass, field, replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import anyio
 
@@ -19,6 +19,34 @@ if TYPE_CHECKING:
     from greenroom.store.records import Usage
 
 _reserving: ContextVar[bool] = ContextVar("greenroom_reserving", default=False)
+
+
+class Grants(Protocol):
+    """A budget that several processes share: each may spend what it was given of it."""
+
+    @property
+    def cost(self) -> float:
+        """The cost that this process may reach, counted as its budget counts."""
+        ...
+
+    @property
+    def tokens(self) -> int:
+        """The tokens that this process may reach."""
+        ...
+
+    @property
+    def dry(self) -> bool:
+        """Nothing more was there the last time."""
+        ...
+
+    @property
+    def alone(self) -> bool:
+        """No other process spends just now."""
+        ...
+
+    async def more(self, cost: float, tokens: int) -> bool:
+        """Ask for so much more: whether there was more."""
+        ...
 
 
 @dataclass
@@ -37,6 +65,8 @@ class Budget:
     """Spent so far, also before, by the run that is resumed."""
     tokens: int = 0
     unpriced_calls: int = 0
+    grants: Grants | None = None
+    """Where to ask for more if other processes share the budget."""
     _under_way: int = field(default=0, init=False)
     _held: tuple[float, int] = field(default=(0.0, 0), init=False)
     _largest: tuple[float, int] | None = field(default=None, init=False)
@@ -77,7 +107,7 @@ class Budget:
         if not self.limited or _reserving.get():
             yield
             return
-        while (hold := self._room(cost, tokens)) is None:
+        while (hold := await self._room(cost, tokens)) is None:
             self._freed = self._freed or anyio.Event()
             await self._freed.wait()
         self._under_way += 1
@@ -97,36 +127,63 @@ class Budget:
             self._freed.set()
             self._freed = None
 
-    def _room(self, cost: float | None, tokens: int | None) -> tuple[float, int] | None:
+    async def _room(self, cost: float | None, tokens: int | None) -> tuple[float, int] | None:
         """What a call may reserve now; None if it has to wait."""
         largest = self._largest or (0.0, 0)
         hold = (largest[0] if cost is None else cost, largest[1] if tokens is None else tokens)
+        alone = tokens is None and self._largest is None
+        if alone and self._under_way:
+            return None  # nobody knows what such a call takes: the first one goes alone
+        while self.grants is not None and not self._fits(hold):
+            if not await self.grants.more(*hold):
+                break
+        if alone and self._under_way:
+            return None  # another call began while more was asked for
         if not self._under_way:
             self.check()
             return hold
-        if tokens is None and self._largest is None:
-            return None  # nobody knows what such a call takes: the first one goes alone
-        enough = (
-            self.max_cost is None or self.cost + self._held[0] + hold[0] < self.max_cost,
-            self.max_tokens is None or self.tokens + self._held[1] + hold[1] < self.max_tokens,
+        return hold if self._fits(hold) else None
+
+    def _fits(self, hold: tuple[float, int]) -> bool:
+        most_cost, most_tokens = self._limits
+        return (most_cost is None or self.cost + self._held[0] + hold[0] < most_cost) and (
+            most_tokens is None or self.tokens + self._held[1] + hold[1] < most_tokens
         )
-        return hold if all(enough) else None
+
+    @property
+    def _limits(self) -> tuple[float | None, int | None]:
+        """What this process may reach."""
+        grants = self.grants
+        if grants is None:
+            return self.max_cost, self.max_tokens
+        return (
+            None if self.max_cost is None else grants.cost,
+            None if self.max_tokens is None else grants.tokens,
+        )
 
     @property
     def exhausted(self) -> bool:
         """Whether there is nothing left."""
-        no_money = self.max_cost is not None and self.cost >= self.max_cost
-        return no_money or (self.max_tokens is not None and self.tokens >= self.max_tokens)
+        if self.grants is not None and not self.grants.dry:
+            return False
+        most_cost, most_tokens = self._limits
+        no_money = most_cost is not None and self.cost >= most_cost
+        return no_money or (most_tokens is not None and self.tokens >= most_tokens)
 
     def check(self) -> None:
         """Raise BudgetExhausted if there is nothing left."""
-        if self.max_cost is not None and self.cost >= self.max_cost:
+        most_cost, most_tokens = self._limits
+        if most_cost is not None and self.cost >= most_cost:
+            if self.grants is not None and not self.grants.alone:
+                raise BudgetExhausted(f"The budget of ${self.max_cost:.2f} is spent.")
             calls = self.unpriced_calls
             unknown = f"; {calls} calls of unknown price come on top" if calls else ""
             raise BudgetExhausted(
                 f"The budget of ${self.max_cost:.2f} is spent (${self.cost:.4f}{unknown})."
             )
-        if self.max_tokens is not None and self.tokens >= self.max_tokens:
+        if most_tokens is not None and self.tokens >= most_tokens:
+            if self.grants is not None and not self.grants.alone:
+                raise BudgetExhausted(f"The budget of {self.max_tokens:,} tokens is spent.")
             raise BudgetExhausted(
                 f"The budget of {self.max_tokens:,} tokens is spent ({self.tokens:,})."
             )

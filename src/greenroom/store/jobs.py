@@ -28,6 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DataError, IntegrityError
 
 from greenroom.errors import InputError, UnknownName
+from greenroom.store.allowances import Allowance, Allowances
 from greenroom.store.control import Controls
 from greenroom.store.database import StoreError, insert_into, insert_or_replace, transaction
 from greenroom.store.job_pages import JobPages, listed
@@ -71,6 +72,7 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         self.pages = JobPages(engine, kind)
         self.workers = Workers(engine, kind.name)
         self.controls = Controls(engine)
+        self.allowances = Allowances(engine, self._spent)
         # Built once: putting a statement together takes longer than running it.
         self._put = insert_or_replace(
             engine, results, key=["job_id", "item", "trial"], where=results.c.outcome == NO_RESULT
@@ -302,6 +304,10 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
                 )
                 for row in connection.execute(statement)
             ]
+
+    def _spent(self, job_id: str) -> Allowance:
+        used = self.usages(job_id)
+        return Allowance(sum(one.cost or 0.0 for one in used), sum(one.tokens for one in used))
 
     def usages(self, job_id: str) -> list[Usage]:
         """What a job has used so far, attempts without a result included."""

@@ -6,11 +6,17 @@ ALTER TABLE jobs DROP COLUMN lease_until;
 
 ALTER TABLE jobs ADD COLUMN control TEXT;
 
+ALTER TABLE jobs ADD COLUMN spent_cost FLOAT;
+
+ALTER TABLE jobs ADD COLUMN spent_tokens INTEGER;
+
 CREATE TABLE workers (
     id VARCHAR(32) NOT NULL PRIMARY KEY,
     job_id VARCHAR(32) NOT NULL,
     lease TEXT NOT NULL,
     started_at VARCHAR(40) NOT NULL,
+    granted_cost FLOAT DEFAULT '0' NOT NULL,
+    granted_tokens INTEGER DEFAULT '0' NOT NULL,
     FOREIGN KEY (job_id) REFERENCES jobs (id) ON DELETE CASCADE
 );
 

@@ -77,6 +77,8 @@ jobs = Table(
     Column("test_set_version", Integer),
     Column("record", Text, nullable=False),
     Column("control", Text),
+    Column("spent_cost", Float),
+    Column("spent_tokens", Integer),
     UniqueConstraint("kind", "name"),
     # Without CASCADE: a test set stays for as long as an evaluation needs it.
     ForeignKeyConstraint(
@@ -131,6 +133,8 @@ workers = Table(
     Column("job_id", String(32), ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
     Column("lease", Text, nullable=False),
     Column("started_at", String(40), nullable=False),
+    Column("granted_cost", Float, nullable=False, server_default="0"),
+    Column("granted_tokens", Integer, nullable=False, server_default="0"),
     Index("workers_by_job", "job_id"),
 )
 

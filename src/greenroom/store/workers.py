@@ -28,6 +28,7 @@ from sqlalchemy import (
 )
 
 from greenroom.errors import InputError
+from greenroom.store.allowances import GRANTED, NOTHING, Allowance, count_as_spent
 from greenroom.store.control import Control, control_of, hold_job
 from greenroom.store.database import transaction
 from greenroom.store.leases import LeaseOwner, is_held, lease_text
@@ -179,10 +180,14 @@ class Workers:
         there = tuple(row.id for row in rows if row.id == owner.token or is_held(row.lease))
         return Look(owner.token in there, there, control_of(job.control), bool(job.left))
 
-    def leave(self, job_id: str, owner: LeaseOwner) -> None:
-        """Stop working on a job. The last one takes the queue along: nobody goes on unasked."""
+    def leave(self, job_id: str, owner: LeaseOwner, spent: Allowance = NOTHING) -> None:
+        """Stop working on a job; `spent` is what was spent of the part of the budget that it had.
+
+        The last one takes the queue along: nobody goes on unasked.
+        """
         with transaction(self.engine) as connection:
             hold_job(connection, job_id)
+            count_as_spent(connection, job_id, owner.token, spent)
             connection.execute(delete(workers).where(workers.c.id == owner.token))
             if not self._living(connection, job_id):
                 connection.execute(delete(cells).where(cells.c.job_id == job_id))
@@ -195,11 +200,17 @@ class Workers:
         """
         gone: list[str] = []
         with transaction(self.engine) as connection:
-            for row in connection.execute(_of(job_id)).all():
-                if not is_held(row.lease, expired=expired):
-                    same = (workers.c.id == row.id) & (workers.c.lease == row.lease)
-                    if connection.execute(delete(workers).where(same)).rowcount:
-                        gone.append(_named(row.lease))
+            rows = connection.execute(_of(job_id)).all()
+            lost = [row for row in rows if not is_held(row.lease, expired=expired)]
+            if lost:
+                hold_job(connection, job_id)
+            for row in lost:
+                same = (workers.c.id == row.id) & (workers.c.lease == row.lease)
+                granted = connection.execute(select(*GRANTED).where(same)).first()
+                if granted is not None:
+                    count_as_spent(connection, job_id, row.id)
+                    connection.execute(delete(workers).where(same))
+                    gone.append(_named(row.lease))
         return gone
 
     def standings(self, job_id: str) -> list[WorkerStanding]:
@@ -231,6 +242,7 @@ class Workers:
             if is_held(row.lease):
                 living.append(row.id)
             else:
+                count_as_spent(connection, job_id, row.id)
                 connection.execute(delete(workers).where(workers.c.id == row.id))
         return living
 
@@ -282,6 +294,9 @@ def _any_left(connection: Connection, job_id: str) -> bool:
 
 def _fill(connection: Connection, job_id: str, keys: Iterable[CellKey]) -> None:
     connection.execute(delete(cells).where(cells.c.job_id == job_id))
+    # What was spent is counted anew from the results.
+    uncounted = {"spent_cost": None, "spent_tokens": None}
+    connection.execute(update(jobs).where(jobs.c.id == job_id).values(**uncounted))
     _put(connection, job_id, keys, 0)
 
 

@@ -22,6 +22,7 @@ from greenroom.store.workers import Look, Order
 from greenroom.tracing import spans
 from greenroom.trials.claims import Cell, Claims
 from greenroom.trials.crew import Crew, share
+from greenroom.trials.grants import SharedBudget
 from greenroom.trials.membership import Membership
 from greenroom.trials.traced import job_span
 from greenroom.trials.work import JobWork
@@ -116,6 +117,7 @@ async def _run_cells(
         work.patience.call(partial(work.jobs.add, work.job.id, records))
 
     writer = GroupWriter[RecordT](commit, most, work.threads)
+    grants = SharedBudget(work, membership, plan.pool.budget)
     claims = Claims[ItemT](work, membership, plan.load, ahead=most)
 
     async def attempt_next() -> bool:
@@ -134,14 +136,22 @@ async def _run_cells(
         try:
             async with anyio.create_task_group() as group:
                 crew = Crew(group, attempt_next)
-                membership.follow(partial(_obey, work, plan, membership, crew))
-                await crew.ended.wait()
+                try:
+                    await membership.follow(partial(_obey, work, plan, membership, crew, grants))
+                    await crew.ended.wait()
+                finally:
+                    crew.end()  # a later look starts nothing
         finally:
             writer.close()
 
 
-def _obey(
-    work: JobWork[Any, Any], plan: Plan[Any, Any], membership: Membership, crew: Crew, look: Look
+async def _obey(
+    work: JobWork[Any, Any],
+    plan: Plan[Any, Any],
+    membership: Membership,
+    crew: Crew,
+    grants: SharedBudget,
+    look: Look,
 ) -> None:
     """Do what was set from elsewhere, within this worker's share of the places."""
     if not look.left:
@@ -154,6 +164,7 @@ def _obey(
     plan.pool.resize(max(mine, 1))
     _make_room_for_threads(mine)
     crew.resize(0 if control.paused else min(mine, work.job.planned))
+    await grants.balance()
 
 
 async def _finished_cell(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ import anyio.to_thread
 
 from greenroom.errors import InputError
 from greenroom.store import StoreError, this_process
+from greenroom.store.allowances import NOTHING, Allowance
 from greenroom.store.control import Control
 from greenroom.store.leases import RENEWAL_SECONDS
 from greenroom.store.workers import Look, Order
@@ -30,7 +31,9 @@ class Membership:
         self._work = work
         self._order = order
         self._helps = helps
-        self._follow: Callable[[Look], None] = lambda _: None
+        self._follow: Callable[[Look], Awaitable[None]] | None = None
+        self.spent: Callable[[], Allowance] = lambda: NOTHING
+        """What was spent of the part of the budget that this worker was given."""
         self._in_touch_since = time.monotonic()
         self.owner = this_process()
         self.look = Look(True, (self.owner.token,), Control(), left=True)
@@ -58,13 +61,13 @@ class Membership:
         """Work on the job no more. A lease that cannot be given back expires by itself."""
         workers = self._work.jobs.workers
         with suppress(StoreError):
-            leave = partial(workers.leave, self._work.job.id, self.owner)
+            leave = partial(workers.leave, self._work.job.id, self.owner, self.spent())
             await anyio.to_thread.run_sync(leave, limiter=self._work.threads)
 
-    def follow(self, told: Callable[[Look], None]) -> None:
+    async def follow(self, told: Callable[[Look], Awaitable[None]]) -> None:
         """Tell what was seen, now and at every look."""
         self._follow = told
-        told(self.look)
+        await told(self.look)
 
     async def keep(self) -> None:
         """Look after the job and renew the lease until this is cancelled."""
@@ -81,7 +84,8 @@ class Membership:
             seen, renewed = now, now if due else renewed
             if not self.look.member:
                 await self._come_back()
-            self._follow(self.look)
+            if self._follow is not None:
+                await self._follow(self.look)
 
     async def _come_back(self) -> None:
         kind, name = self._work.jobs.kind.name, self._work.job.name

@@ -1,0 +1,104 @@
+"""The part of a job's budget that this worker may spend."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+
+from greenroom.models import Budget
+from greenroom.store.allowances import NOTHING, Allowance
+from greenroom.trials.membership import Membership
+from greenroom.trials.work import JobWork
+
+_DIGITS = 9
+"""Sums of parts of a budget are as exact as the budget."""
+_SURPLUS = 0.5
+"""A worker that has joined gets what others have not spent; they give back this part of it."""
+
+
+class SharedBudget:
+    """What this worker was given of the budget, as its `Budget` asks for it."""
+
+    def __init__(self, work: JobWork[Any, Any], membership: Membership, budget: Budget) -> None:
+        self._work = work
+        self._membership = membership
+        self._budget = budget
+        self._asking = anyio.Lock()
+        self._rejoined = membership.rejoined
+        self._workers = 1
+        self._granted: Allowance = NOTHING
+        self._base = budget.cost, budget.tokens
+        self.dry = False
+        budget.grants = self
+        membership.spent = self.spent
+
+    @property
+    def cost(self) -> float:
+        """The cost that this process may reach, counted as its budget counts."""
+        return round(self._base[0] + self._granted.cost, _DIGITS)
+
+    @property
+    def tokens(self) -> int:
+        """The tokens that this process may reach."""
+        return self._base[1] + self._granted.tokens
+
+    @property
+    def alone(self) -> bool:
+        """No other worker spends just now."""
+        return len(self._membership.look.workers) <= 1
+
+    def spent(self) -> Allowance:
+        """What was spent of what was given."""
+        if self._granted == NOTHING:
+            return self._granted
+        return Allowance(
+            max(self._budget.cost - self._base[0], 0.0), max(self._budget.tokens - self._base[1], 0)
+        )
+
+    async def more(self, cost: float, tokens: int) -> bool:
+        """Ask the store for so much more: whether there was more."""
+        before = self._granted
+        async with self._asking:
+            if self._granted != before:
+                return True  # another call has asked in the meantime
+            self._begin_again()
+            allowances, budget = self._work.jobs.allowances, self._budget
+            now: Allowance = await self._work.in_store(
+                allowances.take,
+                self._work.job.id,
+                self._membership.owner,
+                (budget.max_cost, budget.max_tokens),
+                Allowance(cost, tokens),
+            )
+            self.dry = not (now.cost > before.cost or now.tokens > before.tokens)
+            self._granted = now
+        return not self.dry
+
+    async def balance(self) -> None:
+        """Once others have joined, give back what is not needed soon."""
+        joined = len(self._membership.look.workers) > self._workers
+        self._workers = len(self._membership.look.workers)
+        if not joined or not self._budget.limited or self._granted == NOTHING:
+            return
+        async with self._asking:
+            spent = self.spent()
+            kept = Allowance(
+                spent.cost + (self._granted.cost - spent.cost) * (1 - _SURPLUS),
+                spent.tokens + int((self._granted.tokens - spent.tokens) * (1 - _SURPLUS)),
+            )
+            await self._work.in_store(
+                self._work.jobs.allowances.give_back,
+                self._work.job.id,
+                self._membership.owner,
+                kept,
+            )
+            self._granted = kept
+
+    def _begin_again(self) -> None:
+        """Count from here if nothing was given yet, or all of it counts as spent by a lost one."""
+        lost = self._rejoined != self._membership.rejoined
+        if lost or self._granted == NOTHING:
+            self._rejoined = self._membership.rejoined
+            self._granted = NOTHING
+            self._base = self._budget.cost, self._budget.tokens
