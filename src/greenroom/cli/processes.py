@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 OUT_OF_BUDGET, REFUSED = 3, 2
 _LOOK_SECONDS = 0.5
 _LONGEST_FAREWELL = 30.0
+_LINES = 20
 _MOST_LOST = 3
 """So many workers may be lost one after the other without a single result in between."""
 
@@ -39,8 +40,35 @@ class BudgetSpent(InputError):
 class _Process:
     number: int
     popen: subprocess.Popen[bytes]
+    listener: threading.Thread = field(init=False)
     said: list[str] = field(default_factory=list[str])
     """The last lines that it printed."""
+
+    def __post_init__(self) -> None:
+        self.listener = threading.Thread(target=self._listen, daemon=True)
+        self.listener.start()
+
+    def close(self) -> None:
+        """Wait for its last words, and close the pipes."""
+        assert self.popen.stdin is not None
+        self.popen.stdin.close()
+        self.listener.join(_LONGEST_FAREWELL)
+
+    def wait(self) -> None:
+        """Wait until it has ended; kill it if it does not."""
+        try:
+            self.popen.wait(_LONGEST_FAREWELL)
+        except subprocess.TimeoutExpired:
+            self.popen.kill()
+            self.popen.wait()
+        self.close()
+
+    def _listen(self) -> None:
+        assert self.popen.stderr is not None
+        with self.popen.stderr as lines:
+            for line in lines:
+                self.said.append(line.decode(errors="replace").rstrip())
+                del self.said[:-_LINES]
 
 
 class Processes:
@@ -82,10 +110,7 @@ class Processes:
             stderr=subprocess.PIPE,
             start_new_session=True,  # Ctrl-C in a terminal is told to this process alone
         )
-        process = _Process(self._started, popen)
-        self._running.append(process)
-        assert popen.stderr is not None
-        threading.Thread(target=_listen, args=(process, popen.stderr), daemon=True).start()
+        self._running.append(_Process(self._started, popen))
 
     def _look_after(self) -> None:
         for process in list(self._running):
@@ -93,6 +118,7 @@ class Processes:
             if status is None:
                 continue
             self._running.remove(process)
+            process.close()
             if status == 0:
                 continue
             said = "\n".join(process.said[-5:])
@@ -114,18 +140,4 @@ class Processes:
         for process in self._running:
             process.popen.send_signal(signal.SIGTERM)
         for process in self._running:
-            await anyio.to_thread.run_sync(_wait_for_end, process.popen)
-
-
-def _wait_for_end(popen: subprocess.Popen[bytes]) -> None:
-    try:
-        popen.wait(_LONGEST_FAREWELL)
-    except subprocess.TimeoutExpired:
-        popen.kill()
-        popen.wait()
-
-
-def _listen(process: _Process, stream: IO[bytes]) -> None:
-    for line in stream:
-        process.said.append(line.decode(errors="replace").rstrip())
-        del process.said[:-20]
+            await anyio.to_thread.run_sync(process.wait)
