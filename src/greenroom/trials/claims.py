@@ -8,7 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import anyio
 
-from greenroom.store import CellKey
+from greenroom.store import CellKey, LeaseOwner
 from greenroom.trials.membership import Membership
 from greenroom.trials.work import JobWork
 
@@ -47,8 +47,7 @@ class Claims(Generic[ItemT]):
         self._membership = membership
         self._load = load
         self._most_ahead = ahead
-        self._ready = deque[ItemT]()
-        self._rejoined = membership.rejoined
+        self._ready = deque[tuple[LeaseOwner, ItemT]]()
         self._taking = anyio.Lock()
         self._asking = 0
         self._place: int | None = None
@@ -63,25 +62,26 @@ class Claims(Generic[ItemT]):
         self._asking += 1
         try:
             async with self._taking:
-                if self._rejoined != self._membership.rejoined:
-                    self._rejoined = self._membership.rejoined
-                    self._ready.clear()  # others may have them
-                if not self._ready and not self._ended:
+                while not self._ended:
                     await self._claim()
-                return self._ready.popleft() if self._ready else None
+                    owner, cell = self._ready.popleft() if self._ready else (None, None)
+                    if owner == self._membership.owner:
+                        return cell
+                return None
         finally:
             self._asking -= 1
 
     async def _claim(self) -> None:
         job_id, in_store, pause = self._work.job.id, self._work.in_store, _FIRST_PAUSE
         while not self._ready:
-            if keys := await self._take():
+            owner = self._membership.owner
+            if keys := await self._take(owner):
                 found = await in_store(self._load, keys)
-                self._ready.extend(found)
+                self._ready.extend((owner, cell) for cell in found)
                 if missing := set(keys) - {cell.key for cell in found}:
                     await in_store(self._workers.drop, job_id, sorted(missing))
                 continue
-            queue = await in_store(self._workers.queue, job_id, self._membership.owner)
+            queue = await in_store(self._workers.queue, job_id, owner)
             if not queue.waiting and not queue.others:
                 self._ended = True
                 return
@@ -90,10 +90,10 @@ class Claims(Generic[ItemT]):
             expired = self._membership.in_touch
             await in_store(self._workers.free_lost, job_id, expired=expired)
 
-    async def _take(self) -> list[CellKey]:
+    async def _take(self, owner: LeaseOwner) -> list[CellKey]:
         job_id, in_store = self._work.job.id, self._work.in_store
         count = self._asking + self._ahead()
-        claimed = await in_store(self._workers.claim, job_id, self._membership.owner, count)
+        claimed = await in_store(self._workers.claim, job_id, owner, count)
         if claimed and self._place is None:
             self._last_place = await in_store(self._workers.last_place, job_id)
         if claimed:

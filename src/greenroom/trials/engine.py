@@ -124,6 +124,7 @@ async def _run_cells(
         cell = await claims.next()
         if cell is None:
             return False
+        await grants.settle()
         record = await _finished_cell(work, plan, cell)
         with work.telling(record.usage):
             await writer.keep(record)
@@ -165,6 +166,7 @@ async def _obey(
     _make_room_for_threads(mine)
     crew.resize(0 if control.paused else min(mine, work.job.planned))
     await grants.balance()
+    await grants.settle()
 
 
 async def _finished_cell(

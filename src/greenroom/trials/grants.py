@@ -25,7 +25,7 @@ class SharedBudget:
         self._membership = membership
         self._budget = budget
         self._asking = anyio.Lock()
-        self._rejoined = membership.rejoined
+        self._owner = membership.owner
         self._workers = 1
         self._granted: Allowance = NOTHING
         self._base = budget.cost, budget.tokens
@@ -75,6 +75,21 @@ class SharedBudget:
             self._granted = now
         return not self.dry
 
+    async def settle(self) -> None:
+        """Ask for more if what was given is spent, as far as nobody has waited for it.
+
+        Costs that are told once they were spent ask for nothing before.
+        """
+        while self._budget.limited and self._spent_all():
+            if not await self.more(0.0, 0):
+                break
+
+    def _spent_all(self) -> bool:
+        budget = self._budget
+        return (budget.max_cost is not None and budget.cost >= self.cost) or (
+            budget.max_tokens is not None and budget.tokens >= self.tokens
+        )
+
     async def balance(self) -> None:
         """Once others have joined, give back what is not needed soon."""
         joined = len(self._membership.look.workers) > self._workers
@@ -97,8 +112,8 @@ class SharedBudget:
 
     def _begin_again(self) -> None:
         """Count from here if nothing was given yet, or all of it counts as spent by a lost one."""
-        lost = self._rejoined != self._membership.rejoined
+        lost = self._owner != self._membership.owner
         if lost or self._granted == NOTHING:
-            self._rejoined = self._membership.rejoined
+            self._owner = self._membership.owner
             self._granted = NOTHING
             self._base = self._budget.cost, self._budget.tokens

@@ -36,10 +36,9 @@ class Membership:
         """What was spent of the part of the budget that this worker was given."""
         self._in_touch_since = time.monotonic()
         self.owner = this_process()
+        """Another one after others thought that this worker was gone."""
         self.look = Look(True, (self.owner.token,), Control(), left=True)
         """What was seen last of the job and its workers."""
-        self.rejoined = 0
-        """How often others thought that this worker was gone."""
 
     @property
     def in_touch(self) -> bool:
@@ -91,6 +90,6 @@ class Membership:
         kind, name = self._work.jobs.kind.name, self._work.job.name
         if not self._helps and self.look.workers:
             raise InputError(f"Another process has taken over the {kind} '{name}'.")
-        # What this worker had claimed may be with others now. The first result of a cell stays.
-        self.rejoined += 1
+        # As a new worker: others may have what it had claimed. The first result of a cell stays.
+        self.owner = this_process()
         await self.join()
