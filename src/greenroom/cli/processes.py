@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -16,6 +17,7 @@ import anyio.to_thread
 from greenroom.cli.following import Standing, look
 from greenroom.cli.output import echo
 from greenroom.errors import InputError
+from greenroom.store import Patience
 
 if TYPE_CHECKING:
     from greenroom.store import JobRecord, Jobs
@@ -80,6 +82,7 @@ class Processes:
         self._count = count
         self._running: list[_Process] = []
         self._started = 0
+        self._patience = Patience(f"{jobs.kind.resume} {job.name}")
         self._lost_in_a_row = 0
 
     async def work(self, on_look: Callable[[Standing], None]) -> None:
@@ -90,7 +93,8 @@ class Processes:
             finished = -1
             while self._running:
                 await anyio.sleep(_LOOK_SECONDS)
-                standing = await anyio.to_thread.run_sync(look, self._jobs, self._job)
+                asked = partial(look, self._jobs, self._job)
+                standing = await anyio.to_thread.run_sync(self._patience.call, asked)
                 if standing.finished > finished:
                     finished, self._lost_in_a_row = standing.finished, 0
                 on_look(standing)

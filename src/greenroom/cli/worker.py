@@ -57,7 +57,7 @@ def worker(
     Any number of workers, on any machines that reach the store, share the cells of a run. Each cell
     is played once. A worker that is lost loses nothing but what it had under way.
     """
-    from greenroom.store import open_store
+    from greenroom.store import Patience, open_store
 
     if run is not None and evaluation is not None:
         raise InputError("Give --run or --evaluation, not both.")
@@ -67,14 +67,17 @@ def worker(
         _use(store_url)
     if attached:
         threading.Thread(target=_stop_at_the_end_of_input, daemon=True).start()
-    store = open_store()
+    # A worker may be started while the database is away.
+    patience = Patience("")
+    store = patience.call(open_store)
     done: list[dict[str, Any]] = []
     stopped: int | None = None
     try:
         if run is not None:
-            stopped = _help(store, store.runs, store.runs.find(run), done)
+            found = patience.call(partial(store.runs.find, run))
+            stopped = _help(store, store.runs, found, done)
         elif evaluation is not None:
-            found = store.evaluations.find(evaluation)
+            found = patience.call(partial(store.evaluations.find, evaluation))
             stopped = _help(store, store.evaluations, found, done)
         else:
             stopped = _help_all(store, done, wait=wait)
@@ -114,17 +117,12 @@ def _help_all(store: Store, done: list[dict[str, Any]], *, wait: bool) -> int | 
     """Help with whatever has cells to do: the signal that stopped it, if one did."""
     import anyio
 
+    from greenroom.store import Patience
+
     refused: set[str] = set()
+    patience = Patience("")
     while True:
-        found = next(
-            (
-                (jobs, job)
-                for jobs in (store.runs, store.evaluations)
-                for job in jobs.in_need()
-                if job.id not in refused
-            ),
-            None,
-        )
+        found = patience.call(partial(_in_need, store, refused))
         if found is None:
             if not wait:
                 if not done:
@@ -145,11 +143,22 @@ def _help_all(store: Store, done: list[dict[str, Any]], *, wait: bool) -> int | 
             return stopped
 
 
+def _in_need(store: Store, refused: set[str]) -> tuple[Jobs[Any, Any, Any], JobRecord] | None:
+    """The first job with cells to do, runs before evaluations."""
+    jobs: Jobs[Any, Any, Any]
+    for jobs in (store.runs, store.evaluations):
+        for job in jobs.in_need():
+            if job.id not in refused:
+                return jobs, job
+    return None
+
+
 def _help(
     store: Store, jobs: Jobs[Any, Any, Any], job: JobRecord, done: list[dict[str, Any]]
 ) -> int | None:
     """Help with one job: the signal that stopped it, if one did."""
     from greenroom.models import BudgetExhausted
+    from greenroom.store import Patience
 
     kept = 0
 
@@ -158,8 +167,9 @@ def _help(
         kept += 1
 
     opened = _opened_run if jobs.kind.name == "run" else _opened_evaluation
-    play = opened(store, job)
-    others = len(jobs.workers.standings(job.id))
+    patience = Patience("")
+    play = patience.call(partial(opened, store, job))
+    others = len(patience.call(partial(jobs.workers.standings, job.id)))
     beside = "" if not others else f" beside {others} other{'s' if others > 1 else ''}"
     echo(f"Working on the {jobs.kind.name} '{job.name}'{beside}.", err=True)
     try:

@@ -78,7 +78,9 @@ def open_engine(url: URL) -> Engine:
     if url.get_backend_name() == "sqlite":
         return _open_sqlite(url)
     try:
-        return create_engine(url, pool_pre_ping=True)
+        # Many workers share a server that has room for a hundred connections: each keeps two, and
+        # has more while several threads want one.
+        return create_engine(url, pool_pre_ping=True, pool_size=2, max_overflow=13)
     except ModuleNotFoundError as error:
         raise StoreError(
             "PostgreSQL needs its driver: pip install 'greenroom[postgres]'."

@@ -26,11 +26,12 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.exc import IntegrityError
 
 from greenroom.errors import InputError
 from greenroom.store.allowances import GRANTED, NOTHING, Allowance, count_as_spent
 from greenroom.store.control import Control, control_of, hold_job
-from greenroom.store.database import transaction
+from greenroom.store.database import StoreError, transaction
 from greenroom.store.leases import LeaseOwner, is_held, lease_text
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.records import CellKey
@@ -117,8 +118,13 @@ class Workers:
     def claim(self, job_id: str, owner: LeaseOwner, count: int) -> list[tuple[int, CellKey]]:
         """Up to so many cells that nobody else has, with their places in the queue, in order."""
         values = {"job": job_id, "me": owner.token, "n": count, "now": time.time()}
-        with transaction(self.engine) as connection:
-            rows = connection.execute(_CLAIMING, values).all()
+        try:
+            with transaction(self.engine) as connection:
+                rows = connection.execute(_CLAIMING, values).all()
+        except StoreError as error:
+            if isinstance(error.__cause__, IntegrityError):
+                return []  # in this moment, others have found this worker to be gone
+            raise
         return sorted((row.place, (row.item, row.trial)) for row in rows)
 
     def queue(self, job_id: str, owner: LeaseOwner) -> Queue:
@@ -175,8 +181,12 @@ class Workers:
             if renew:
                 connection.execute(lease)
             left = exists().where(cells.c.job_id == job_id).label("left")
-            job = connection.execute(select(jobs.c.control, left).where(jobs.c.id == job_id)).one()
+            job = connection.execute(
+                select(jobs.c.control, left).where(jobs.c.id == job_id)
+            ).first()
             rows = connection.execute(_of(job_id)).all()
+        if job is None:
+            raise InputError(f"The {self.noun} was deleted while this process worked on it.")
         there = tuple(row.id for row in rows if row.id == owner.token or is_held(row.lease))
         return Look(owner.token in there, there, control_of(job.control), bool(job.left))
 
