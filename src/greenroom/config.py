@@ -42,6 +42,13 @@ class WorkConfig(Config):
     max_cost: Annotated[Annotated[float, Field(gt=0)] | None, Flag(on_resume=True)] = Field(
         default=None, description="Stop, resumably, at so many US dollars."
     )
+    max_calls_per_second: Annotated[Annotated[float, Field(gt=0)] | None, Flag(on_resume=True)] = (
+        Field(
+            default=None,
+            description="So many calls a second for each provider of models, over all processes "
+            "that share the store.",
+        )
+    )
     max_tokens_total: Annotated[Count | None, Flag(on_resume=True)] = Field(
         default=None, description="Stop, resumably, at so many tokens."
     )

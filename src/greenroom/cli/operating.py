@@ -15,7 +15,7 @@ from greenroom.errors import InputError
 if TYPE_CHECKING:
     from greenroom.store import RunRecord, Runs
 
-SETTABLE = ("max_concurrency", "max_cost", "max_tokens_total")
+SETTABLE = ("max_concurrency", "max_calls_per_second", "max_cost", "max_tokens_total")
 
 
 def pause(run: Run, json: Json = False) -> None:
@@ -52,7 +52,8 @@ def set_run(fields: dict[str, Any], run: Run, json: Json = False) -> None:
 
     runs, found = _find(run)
     if not fields:
-        raise InputError("Name what to set: --max-concurrency, --max-cost or --max-tokens-total.")
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in SETTABLE)
+        raise InputError(f"Name what to set: {options}.")
     now = {**found.config, **runs.controls.of(found.id).config, **fields}
     check_config(now)
     runs.controls.change(found.id, config=fields)

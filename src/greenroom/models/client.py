@@ -14,6 +14,7 @@ from greenroom.models.cache import AnswerCache, answer_key
 from greenroom.models.endpoints import Endpoint
 from greenroom.models.faults import NO_TOKENS, Fault, Tokens, excerpt
 from greenroom.models.limits import AdaptiveLimit
+from greenroom.models.pace import Pace
 from greenroom.models.payloads import most_tokens
 from greenroom.models.prices import Prices
 from greenroom.models.purses import Budget, Ledger
@@ -58,6 +59,7 @@ class ModelClient:
         *,
         transport: TransportName | Transport = "auto",
         limit: AdaptiveLimit | None = None,
+        pace: Pace | None = None,
         cache: AnswerCache | None = None,
         prices: Prices | None = None,
         budget: Budget | None = None,
@@ -68,6 +70,7 @@ class ModelClient:
             open_transport(settings, transport) if isinstance(transport, str) else transport
         )
         self._limit = limit
+        self._pace = pace
         self._cache = cache
         self._price = (prices or Prices()).price(settings)
         self._budget = budget or Budget()
@@ -169,11 +172,15 @@ class ModelClient:
         if self._limit is None:
             return await self._send(request, tally)
         async with self._limit:
+            if self._pace is not None:
+                await self._pace.wait()
             try:
                 completion = await self._send(request, tally)
             except Fault as fault:
                 if fault.overloaded:
                     self._limit.overloaded()
+                    if self._pace is not None:
+                        await self._pace.overloaded(self._policy.asked(fault.retry_after))
                 raise
             self._limit.succeeded()
             return completion

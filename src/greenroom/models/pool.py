@@ -7,6 +7,7 @@ from dataclasses import replace
 from greenroom.models.cache import AnswerCache
 from greenroom.models.client import ModelClient
 from greenroom.models.limits import AdaptiveLimit
+from greenroom.models.pace import OwnSlots, Pace, Slots
 from greenroom.models.prices import Prices
 from greenroom.models.purses import Budget, Ledger
 from greenroom.models.retries import RetryPolicy
@@ -30,10 +31,15 @@ class ModelPool:
         budget: Budget | None = None,
         timeout: float = DEFAULT_TIMEOUT,
         max_retries: int = DEFAULT_RETRIES,
+        max_calls_per_second: float | None = None,
+        slots: Slots | None = None,
     ) -> None:
         self.budget = budget or Budget()
         self._max_concurrency = max_concurrency
         self._limits: dict[str, AdaptiveLimit] = {}
+        self._paces: dict[str, Pace] = {}
+        self._max_calls_per_second = max_calls_per_second
+        self._slots = slots or OwnSlots()
         self._transport: TransportName = transport
         self._cache = cache
         self._prices = prices or Prices()
@@ -52,6 +58,25 @@ class ModelPool:
         for limit in self._limits.values():
             limit.resize(max_concurrency)
 
+    def share_slots(self, slots: Slots) -> None:
+        """Have others hand out the moments when calls leave."""
+        self._slots = slots
+        for pace in self._paces.values():
+            pace.share(slots)
+
+    def set_rate(self, max_calls_per_second: float | None) -> None:
+        """Let so many calls a second leave for every endpoint; None leaves it as it is."""
+        if max_calls_per_second is not None:
+            self._max_calls_per_second = max_calls_per_second
+            for pace in self._paces.values():
+                pace.set(max_calls_per_second)
+
+    def slow_down(self, endpoint: str, at: float, held: float) -> None:
+        """An endpoint asked another process for less at some time: ask it less, too, once."""
+        if endpoint in self._limits and self._paces[endpoint].is_news(at):
+            self._limits[endpoint].overloaded()
+            self._paces[endpoint].hold(held)
+
     def client(self, settings: ModelSettings) -> ModelClient:
         """The client of a model; the same settings give the same client."""
         if settings.timeout is None:
@@ -63,10 +88,14 @@ class ModelPool:
             if limit is None:
                 limit = AdaptiveLimit(self._max_concurrency)
                 self._limits[transport.endpoint.name] = limit
+                self._paces[transport.endpoint.name] = Pace(
+                    transport.endpoint.name, self._max_calls_per_second, self._slots
+                )
             client = self._clients[settings] = ModelClient(
                 settings,
                 transport=transport,
                 limit=limit,
+                pace=self._paces[transport.endpoint.name],
                 cache=self._cache,
                 prices=self._prices,
                 budget=self.budget,

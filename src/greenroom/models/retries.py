@@ -34,6 +34,10 @@ class RetryPolicy:
     draw: Callable[[], float] = random.random
     """A number from 0 to 1."""
 
+    def asked(self, retry_after: str | None) -> float:
+        """Seconds that a provider wants to be left alone for."""
+        return min(retry_after_seconds(retry_after, self.clock()) or 0.0, LONGEST_WAIT)
+
     def wait(self, retry: int, retry_after: str | None) -> float:
         """Seconds before the retry, counted from 1.
 

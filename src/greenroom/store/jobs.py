@@ -31,6 +31,7 @@ from greenroom.errors import InputError, UnknownName
 from greenroom.store.allowances import Allowance, Allowances
 from greenroom.store.control import Controls
 from greenroom.store.database import StoreError, insert_into, insert_or_replace, transaction
+from greenroom.store.endpoints import Endpoints
 from greenroom.store.job_pages import JobPages, listed
 from greenroom.store.job_rows import (
     SUMMARY_COLUMNS,
@@ -72,6 +73,7 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         self.pages = JobPages(engine, kind)
         self.workers = Workers(engine, kind.name)
         self.controls = Controls(engine)
+        self.endpoints = Endpoints(engine)
         self.allowances = Allowances(engine, self._spent)
         # Built once: putting a statement together takes longer than running it.
         self._put = insert_or_replace(

@@ -37,3 +37,10 @@ CREATE TABLE cells (
 CREATE INDEX cells_by_worker ON cells (worker);
 
 CREATE INDEX cells_waiting ON cells (job_id, place) WHERE worker IS NULL;
+
+CREATE TABLE endpoints (
+    name VARCHAR(300) NOT NULL PRIMARY KEY,
+    next_at FLOAT NOT NULL,
+    cut_at FLOAT NOT NULL,
+    held_until FLOAT NOT NULL
+);

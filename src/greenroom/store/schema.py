@@ -159,6 +159,16 @@ Index(
     postgresql_where=cells.c.worker.is_(None),
 )
 
+# What processes that ask the same models tell one another. Times are those of the database.
+endpoints = Table(
+    "endpoints",
+    metadata,
+    Column("name", String(300), primary_key=True),
+    Column("next_at", Float, nullable=False),
+    Column("cut_at", Float, nullable=False),
+    Column("held_until", Float, nullable=False),
+)
+
 # What people do in the playground. What they delete keeps its row, so that it can be restored.
 workflow_addresses = Table(
     "workflow_addresses",

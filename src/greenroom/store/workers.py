@@ -8,8 +8,8 @@ row, so a worker that is gone holds nothing once another one has seen that it is
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -32,6 +32,7 @@ from greenroom.errors import InputError
 from greenroom.store.allowances import GRANTED, NOTHING, Allowance, count_as_spent
 from greenroom.store.control import Control, control_of, hold_job
 from greenroom.store.database import StoreError, transaction
+from greenroom.store.endpoints import Cut, cuts
 from greenroom.store.leases import LeaseOwner, is_held, lease_text
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.records import CellKey
@@ -78,6 +79,8 @@ class Look:
     control: Control
     left: bool
     """Whether a cell has no result yet."""
+    cuts: Mapping[str, Cut] = field(default_factory=dict[str, Cut])
+    """The endpoints of models that asked somebody for less, not long ago."""
 
 
 @dataclass(frozen=True)
@@ -185,10 +188,13 @@ class Workers:
                 select(jobs.c.control, left).where(jobs.c.id == job_id)
             ).first()
             rows = connection.execute(_of(job_id)).all()
+            asked_for_less = cuts(connection)
         if job is None:
             raise InputError(f"The {self.noun} was deleted while this process worked on it.")
         there = tuple(row.id for row in rows if row.id == owner.token or is_held(row.lease))
-        return Look(owner.token in there, there, control_of(job.control), bool(job.left))
+        return Look(
+            owner.token in there, there, control_of(job.control), bool(job.left), asked_for_less
+        )
 
     def leave(self, job_id: str, owner: LeaseOwner, spent: Allowance = NOTHING) -> None:
         """Stop working on a job; `spent` is what was spent of the part of the budget that it had.

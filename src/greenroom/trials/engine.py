@@ -24,6 +24,7 @@ from greenroom.trials.claims import Cell, Claims
 from greenroom.trials.crew import Crew, share
 from greenroom.trials.grants import SharedBudget
 from greenroom.trials.membership import Membership
+from greenroom.trials.slots import StoreSlots
 from greenroom.trials.traced import job_span
 from greenroom.trials.work import JobWork
 from greenroom.trials.writer import GroupWriter
@@ -118,6 +119,7 @@ async def _run_cells(
 
     writer = GroupWriter[RecordT](commit, most, work.threads)
     grants = SharedBudget(work, membership, plan.pool.budget)
+    plan.pool.share_slots(StoreSlots(work))
     claims = Claims[ItemT](work, membership, plan.load, ahead=most)
 
     async def attempt_next() -> bool:
@@ -163,6 +165,9 @@ async def _obey(
     place = look.workers.index(membership.owner.token) if look.member else 0
     mine = share(total, max(len(look.workers), 1), place)
     plan.pool.resize(max(mine, 1))
+    plan.pool.set_rate(control.config.get("max_calls_per_second"))
+    for name, cut in look.cuts.items():
+        plan.pool.slow_down(name, cut.at, cut.held)
     _make_room_for_threads(mine)
     crew.resize(0 if control.paused else min(mine, work.job.planned))
     await grants.balance()

@@ -22,4 +22,5 @@ def open_models(config: WorkConfig, used: Sequence[Usage] = ()) -> ModelPool:
         budget=Budget(config.max_cost, config.max_tokens_total, cost=spent, tokens=tokens),
         timeout=config.model_timeout,
         max_retries=config.model_retries,
+        max_calls_per_second=config.max_calls_per_second,
     )

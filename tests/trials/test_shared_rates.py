@@ -1,0 +1,160 @@
+"""A provider's rate over several workers: kept, used, and slowed down by all at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import anyio
+import pytest
+from aiohttp import web
+
+from greenroom.config import WorkConfig
+from greenroom.models import Ledger, ModelRequest, ModelSettings
+from greenroom.store import CellKey, EpisodeRecord, RunRecord, Store, Usage
+from greenroom.trials import Attempted, Plan, membership, open_models, run_job
+from tests.store.samples import sample_episode, sample_run
+
+pytestmark = pytest.mark.anyio
+
+RATE = 50
+OVERSHOOT = 1.1
+"""Stated in docs/scale.md: in any second, so many times the rate at most."""
+WORKERS = 4
+CELLS = 200
+
+
+@dataclass
+class Provider:
+    """A model that takes so many calls in any second, and refuses the others."""
+
+    most: float = RATE * OVERSHOOT
+    arrived: list[float] = field(default_factory=list[float])
+    refused: int = 0
+    url: str = ""
+
+    async def answer(self, _: web.Request) -> web.Response:
+        now = time.monotonic()
+        if sum(now - when < 1.0 for when in self.arrived[-2 * RATE :]) >= self.most:
+            self.refused += 1
+            return web.json_response({"error": {"message": "slow down"}}, status=429)
+        self.arrived.append(now)
+        await anyio.sleep(0.05)
+        message = {"role": "assistant", "content": "ok"}
+        return web.json_response(
+            {
+                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 1, "completion_tokens": 1},
+            }
+        )
+
+    @property
+    def rate(self) -> float:
+        """Calls a second, but for the first and the last second."""
+        first, last = self.arrived[0], self.arrived[-1]
+        middle = [when for when in self.arrived if first + 1 <= when <= last - 1]
+        return (len(middle) - 1) / (middle[-1] - middle[0])
+
+    @property
+    def most_in_a_second(self) -> int:
+        """The most calls that arrived within one second."""
+        return max(sum(0 <= b - a < 1.0 for b in self.arrived) for a in self.arrived)
+
+
+@asynccontextmanager
+async def _served(provider: Provider) -> AsyncGenerator[Provider]:
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", provider.answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        host, port = runner.addresses[0][:2]
+        provider.url = f"http://{host}:{port}/v1"
+        yield provider
+    finally:
+        await runner.cleanup()
+
+
+@dataclass
+class Asking:
+    """Workers whose cells ask the provider once."""
+
+    store: Store
+    run: RunRecord
+    provider: Provider
+    rate: float | None
+
+    async def work(self) -> None:
+        await run_job(self.store.runs, self.run, self._order, self._open_plan, helps=True)
+
+    def _order(self, finished: set[CellKey]) -> list[CellKey]:
+        return [(n, 0) for n in range(CELLS) if (n, 0) not in finished]
+
+    @asynccontextmanager
+    async def _open_plan(
+        self, used: Sequence[Usage]
+    ) -> AsyncGenerator[Plan[EpisodeRecord, EpisodeRecord]]:
+        config = WorkConfig(max_calls_per_second=self.rate, max_concurrency=40, model_retries=8)
+        async with open_models(config, used) as pool:
+            settings = ModelSettings(model="any", api_base=self.provider.url)
+
+            async def attempt(
+                cell: EpisodeRecord, ledger: Ledger, number: int
+            ) -> Attempted[EpisodeRecord]:
+                model = pool.model(settings, "agent", ledger)
+                await model.complete(ModelRequest(messages=[{"role": "user", "content": "hi"}]))
+                changes = {"usage": ledger.usage(), "started_at": datetime.now(UTC)}
+                return Attempted(cell.model_copy(update=changes))
+
+            yield Plan(
+                load=lambda keys: [sample_episode(*key) for key in keys],
+                attempt=attempt,
+                pool=pool,
+                max_concurrency=40,
+            )
+
+
+async def test_the_rate_holds_over_all_workers(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GREENROOM_API_KEY", "k")
+    run = store.runs.create(sample_run(task_indices=list(range(CELLS)), num_trials=1))
+    async with _served(Provider(most=10_000)) as provider:
+        asking = Asking(store, run, provider, RATE)
+        async with anyio.create_task_group() as group:
+            for _ in range(WORKERS):
+                group.start_soon(asking.work)
+    assert len(store.runs.finished(run.id)) == CELLS
+    assert provider.most_in_a_second <= RATE * OVERSHOOT
+    assert provider.rate >= 0.9 * RATE
+
+
+async def test_a_worker_slows_down_when_another_one_was_told_to(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GREENROOM_API_KEY", "k")
+    monkeypatch.setattr(membership, "LOOK_SECONDS", 0.05)
+    run = store.runs.create(sample_run(task_indices=list(range(CELLS)), num_trials=1))
+    slowed: list[str] = []
+    from greenroom.models import ModelPool
+
+    before = ModelPool.slow_down
+
+    def slow_down(pool: ModelPool, endpoint: str, at: float, held: float) -> None:
+        slowed.append(endpoint)
+        before(pool, endpoint, at, held)
+
+    monkeypatch.setattr(ModelPool, "slow_down", slow_down)
+    async with _served(Provider(most=20)) as provider:
+        asking = Asking(store, run, provider, None)
+        async with anyio.create_task_group() as group:
+            for _ in range(WORKERS):
+                group.start_soon(asking.work)
+    assert provider.refused
+    assert slowed
+    assert len(store.runs.finished(run.id)) == CELLS
