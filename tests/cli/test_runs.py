@@ -21,10 +21,11 @@ from greenroom.cli.app import run_command
 from greenroom.cli.tau_bench_run import parse
 from greenroom.reports.json_report import parse_report
 from greenroom.reports.tau_bench import read_tau_bench
-from greenroom.store import StoreError, open_store
+from greenroom.store import Attempt, StoreError, Usage, open_store, this_process
 from greenroom.store.schema import SCHEMA_VERSION
 from tests.cli.running import Greenroom
 from tests.conftest import ROOT
+from tests.store.samples import sample_episode
 
 SYNTHETIC = ("run", "--agent-strategy", "synthetic")
 
@@ -355,7 +356,58 @@ def test_a_run_is_watched_from_another_process(greenroom: Greenroom, tmp_path: P
     process.communicate(timeout=60)
     assert watched.status == 0
     assert watched.out == "long is complete: 288 of 288 episodes have a result\n"
-    assert "long: 288/288 (pass^1 1.00)" in watched.err
+    assert "long: 288/288 (pass^1 1.00" in watched.err
+    assert f"/{process.pid} works on it." in watched.err
+
+
+def test_what_takes_long_is_told_while_a_run_is_watched(greenroom: Greenroom) -> None:
+    from sqlalchemy import text
+
+    from greenroom.benchmark import check_config, start_run
+    from greenroom.cli.following import Follower
+
+    store = open_store()
+    run, _ = start_run(store, check_config({"end_index": 5}), name="stuck")
+    owner = this_process()
+    keys = [(task, 0) for task in range(5)]
+    store.runs.workers.join(run.id, run.name, owner, lambda _: keys)
+    store.runs.workers.claim(run.id, owner, 4)
+    store.runs.add(run.id, [sample_episode(0, 0)])
+    follower = Follower(store.runs, run)
+    assert follower.look().long == ()
+    with store.engine.begin() as connection:
+        connection.execute(text("UPDATE cells SET claimed_at = claimed_at - 600 WHERE item = 2"))
+    found = follower.look()
+    (said,) = found.said_of_long().values()
+    assert said == (
+        f"Task 2, trial 0 has been with {owner.host}/{owner.pid} for 10 min; others took 500 ms on "
+        "average."
+    )
+    assert "1 worker, 1 taking long" in found.note("")
+    asked = json.loads(greenroom("runs", "watch", "stuck", "--json").out)
+    assert (asked["finished"], asked["planned"], asked["paused"]) == (1, 5, False)
+    assert [one["task"] for one in asked["taking_long"]] == [2]
+    (worker,) = asked["workers"]
+    assert (worker["pid"], worker["claimed"]) == (owner.pid, 3)
+    store.close()
+
+
+def test_attempts_without_a_result_are_listed(greenroom: Greenroom) -> None:
+    from greenroom.benchmark import check_config, start_run
+
+    store = open_store()
+    run, _ = start_run(store, check_config({"end_index": 5}), name="tried")
+    assert "Every attempt" in greenroom("runs", "attempts", "tried").out
+    usage = {"agent": Usage(calls=1, cost=0.25)}
+    for task in (1, 2):
+        attempt = Attempt((task, 0), f"2026-01-02T03:04:0{task}", 1.5, f"refused {task}", usage)
+        store.runs.add_attempt(run.id, attempt)
+    shown = greenroom("runs", "attempts", "tried").out
+    assert "refused 1" in shown
+    assert "2026-01-02 03:04:02" in shown
+    (only,) = json.loads(greenroom("runs", "attempts", "tried", "--task", 2, "--json").out)
+    assert (only["task"], only["error"], only["usage"]["agent"]["cost"]) == (2, "refused 2", 0.25)
+    store.close()
 
 
 def test_a_run_that_stands_still_is_told(greenroom: Greenroom) -> None:

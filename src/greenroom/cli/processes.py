@@ -8,13 +8,12 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
 
-from greenroom.cli.following import Standing, look
+from greenroom.cli.following import Follower, Standing
 from greenroom.cli.output import echo
 from greenroom.errors import InputError
 from greenroom.store import Patience
@@ -90,11 +89,10 @@ class Processes:
         try:
             for _ in range(self._count):
                 self._start()
-            finished = -1
+            finished, follower = -1, Follower(self._jobs, self._job)
             while self._running:
                 await anyio.sleep(_LOOK_SECONDS)
-                asked = partial(look, self._jobs, self._job)
-                standing = await anyio.to_thread.run_sync(self._patience.call, asked)
+                standing = await anyio.to_thread.run_sync(self._patience.call, follower.look)
                 if standing.finished > finished:
                     finished, self._lost_in_a_row = standing.finished, 0
                 on_look(standing)

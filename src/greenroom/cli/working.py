@@ -89,11 +89,11 @@ def _look_after(
     jobs: Jobs[Any, Any, Any], job: JobRecord, processes: int, figure: str, *, shown: bool
 ) -> int | None:
     """Have worker processes do what is left: the signal that stopped them, if one did."""
-    from greenroom.cli.following import Standing, look
+    from greenroom.cli.following import Follower, Standing
     from greenroom.cli.processes import Processes
     from greenroom.trials import progress_bar
 
-    told = look(jobs, job).finished
+    told = Follower(jobs, job).look().finished
     with progress_bar(job.name, job.planned - told, shown=shown) as advance:
 
         def tell(standing: Standing) -> None:

@@ -191,6 +191,14 @@ class JobPages(Generic[JobT, CellT, SummaryT]):
         with transaction(self.engine) as connection:
             return connection.execute(statement).scalar_one()
 
+    def mean_seconds(self, job_id: str) -> float | None:
+        """How long a result took on average."""
+        statement = select(func.avg(results.c.seconds)).where(
+            results.c.job_id == job_id, results.c.outcome != NO_RESULT
+        )
+        with transaction(self.engine) as connection:
+            return connection.execute(statement).scalar_one()
+
     def outcomes(self, job_id: str, wanted: CellFilter = ANY) -> dict[str, int]:
         """How many results ended in which way."""
         statement = (

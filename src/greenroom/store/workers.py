@@ -59,6 +59,17 @@ class WorkerStanding:
 
 
 @dataclass(frozen=True, slots=True)
+class ClaimedCell:
+    """A cell that a worker has."""
+
+    key: CellKey
+    worker: str
+    """Its host and process id."""
+    seconds: float
+    """How long it has had the cell."""
+
+
+@dataclass(frozen=True, slots=True)
 class Queue:
     """The cells of a job that have no result yet."""
 
@@ -250,6 +261,24 @@ class Workers:
         with transaction(self.engine) as connection:
             rows = connection.execute(statement).all()
         return [_standing(row) for row in rows if is_held(row.lease)]
+
+    def claimed_for(self, job_id: str, seconds: float, most: int = 20) -> list[ClaimedCell]:
+        """The cells that workers have had for longer than that, the longest first."""
+        now = time.time()
+        statement = (
+            select(cells.c.item, cells.c.trial, cells.c.claimed_at, workers.c.lease)
+            .select_from(cells.join(workers, workers.c.id == cells.c.worker))
+            .where(cells.c.job_id == job_id, cells.c.claimed_at < now - seconds)
+            .order_by(cells.c.claimed_at)
+            .limit(most)
+        )
+        with transaction(self.engine) as connection:
+            rows = connection.execute(statement).all()
+        return [
+            ClaimedCell((row.item, row.trial), _named(row.lease), now - row.claimed_at)
+            for row in rows
+            if is_held(row.lease)
+        ]
 
     def _living(self, connection: Connection, job_id: str) -> list[str]:
         """The workers that are there, once those that are gone have been removed."""
