@@ -27,6 +27,7 @@ from benchmarks.statistics import coverage, false_calls, power, steady_agent
 from benchmarks.storage import kept_results, long_run
 from benchmarks.tau2 import tau2_episodes, tau2_live_environments
 from benchmarks.tracing import spans_that_wait, traced_episodes
+from benchmarks.workers import claims, processes
 
 BENCHMARKS = (
     episode_speed,
@@ -35,6 +36,8 @@ BENCHMARKS = (
     tau2_live_environments,
     kept_results,
     long_run,
+    claims,
+    processes,
     large_jobs,
     few_at_once,
     both_parties,

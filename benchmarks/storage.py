@@ -37,7 +37,7 @@ def kept_results() -> Iterator[Measure]:
     """Results of 40 KB with a durable commit each, compared with rewriting a file for each."""
     with tempfile.TemporaryDirectory() as folder:
         store = _store(Path(folder))
-        store.runs.create(_run())
+        store.runs.create(bench_run())
         records = [_result(number) for number in range(RESULTS)]
         store.runs.add("bench", [_result(RESULTS)])  # what happens once stays outside
         ours = cpu_seconds(lambda: [store.runs.add("bench", [record]) for record in records])
@@ -91,7 +91,7 @@ def _store(folder: Path) -> Store:
     return Store(open_engine(URL.create("sqlite", database=str(folder / "runs.db"))))
 
 
-def _run() -> RunRecord:
+def bench_run() -> RunRecord:
     return RunRecord(
         id="bench",
         name="bench",
