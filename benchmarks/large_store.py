@@ -24,6 +24,7 @@ from greenroom.domains.plugins import generate_pack
 from greenroom.evaluation import check_evaluation_config, run_evaluation, start_evaluation
 from greenroom.store import EpisodeRecord, Store, open_engine
 from greenroom.trajectories import SpokenStep, write_conversation
+from greenroom.util.raw_json import record_text
 
 TASKS, TRIALS = 115, 870
 ROWS = 100_000
@@ -105,6 +106,13 @@ def make_runs(
         with store.engine.begin() as connection:
             connection.execute(text(_WITH_BODY), bodies)
             connection.execute(text(_WITH_USAGE), {"job": run.id, "usage": _USAGE})
+        counted = [
+            {"job": run.id, "item": one.task_index, "trial": one.trial, "summary": summary}
+            for one in store.runs.results(run.id)
+            for summary in [record_text(store.runs.kind.summary(one))]
+        ]
+        with store.engine.begin() as connection:
+            connection.execute(text(_WITH_SUMMARY), counted)
         whole = {"num_trials": trials, "config": {**run.config, "num_trials": trials}}
         _multiply(store, run.id, "trial", played, trials)
         store.runs.update(run.model_copy(update=whole))
@@ -175,6 +183,9 @@ _USAGE = (
 )
 _WITH_BODY = (
     "UPDATE results SET body = :body WHERE job_id = :job AND item = :item AND trial = :trial"
+)
+_WITH_SUMMARY = (
+    "UPDATE results SET summary = :summary WHERE job_id = :job AND item = :item AND trial = :trial"
 )
 _WITH_USAGE = """
 UPDATE results SET usage = :usage, cost = 0.1357, record = json_set(record,

@@ -42,10 +42,12 @@ from greenroom.analysis.aligned_steps import aligned_writes
 from greenroom.analysis.alignment import Alignment, Pair, Write
 from greenroom.analysis.arguments import ArgumentDifference, target_of
 from greenroom.analysis.figures import Diagnosis, ErrorBreakdown
+from greenroom.store.episode_counts import EpisodeCounts
 from greenroom.store.outcomes import FailureKind, outcome_info
 from greenroom.store.records import CellKey, EpisodeRecord
 from greenroom.store.trajectory_records import DifferenceRecord
 from greenroom.trajectories import RESPOND, call_in_text
+from greenroom.util.raw_json import record_of
 
 T = TypeVar("T")
 
@@ -75,6 +77,8 @@ class _Finding:
 
 def diagnose(episode: EpisodeRecord) -> Diagnosis | None:
     """Why an episode failed; None for one that did not."""
+    if episode.pruned is not None:
+        return kept_diagnosis(episode.pruned)
     if _succeeded(episode):
         return None
     alignment, _ = aligned_writes(episode)
@@ -93,6 +97,11 @@ def diagnose(episode: EpisodeRecord) -> Diagnosis | None:
     )
 
 
+def kept_diagnosis(counts: EpisodeCounts) -> Diagnosis | None:
+    """Why an episode failed, as it was found when the episode was kept."""
+    return record_of(Diagnosis, counts.diagnosis) if counts.diagnosis else None
+
+
 class FailureTally:
     """Counts failures by kind, episode by episode.
 
@@ -105,15 +114,13 @@ class FailureTally:
         self._counts = Counter[FailureKind]()
         self._explained: list[Diagnosis] = []
 
-    def add(self, episode: EpisodeRecord) -> Diagnosis | None:
-        """Count an episode; say why it failed, if it did."""
-        diagnosis = diagnose(episode)
+    def add(self, diagnosis: Diagnosis | None) -> None:
+        """Count an episode: why it failed, if it did."""
         if diagnosis is not None:
             self._counts[diagnosis.kind] += 1
             self._explained.append(diagnosis)
             if self._most is not None and len(self._explained) >= 2 * self._most + 100:
                 self._explained = first_trials(self._explained, self._most, _place)
-        return diagnosis
 
     def breakdown(self) -> ErrorBreakdown:
         """What was counted so far."""
@@ -130,9 +137,14 @@ def _place(diagnosis: Diagnosis) -> CellKey:
 
 def break_down(episodes: Iterable[EpisodeRecord], most: int | None = None) -> ErrorBreakdown:
     """The failures among episodes, by kind; see FailureTally."""
+    return explained(map(diagnose, episodes), most)
+
+
+def explained(diagnoses: Iterable[Diagnosis | None], most: int | None = None) -> ErrorBreakdown:
+    """The same from what was found of each episode."""
     tally = FailureTally(most)
-    for episode in episodes:
-        tally.add(episode)
+    for diagnosis in diagnoses:
+        tally.add(diagnosis)
     return tally.breakdown()
 
 

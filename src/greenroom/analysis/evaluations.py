@@ -7,13 +7,13 @@ times are ten rows, not forty. What has no score is counted and left out; it is 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pydantic import computed_field
 
 from greenroom.analysis import figures
-from greenroom.analysis.latency import Spans, add_model_seconds, latencies
+from greenroom.analysis.latency import Spans, add_model_seconds, add_seconds, latencies
 from greenroom.store import (
     EvaluationRecord,
     ResultRecord,
@@ -28,7 +28,7 @@ CONFIDENCE = 0.95
 _MOST_KINDS = 2_000
 _SHOWN_ERRORS = 5
 
-ByRow = Mapping[int, list[float]]
+ByRow = Mapping[int, Sequence[float]]
 """The scores of each row's repeats."""
 
 
@@ -158,8 +158,8 @@ def measure_results(
             errors[summary.error or "unknown"] += 1
             continue
         crashed += summary.outcome == "crashed"
-        spans["call"].setdefault(summary.row, []).append(summary.seconds)
-        add_model_seconds(spans, summary.row, summary)
+        add_seconds(spans, "call", summary.row, [summary.seconds])
+        add_model_seconds(spans, summary.row, summary.model_seconds)
         for alias, kept in scores.items():
             # A row without the score names evaluators of its own, and this one is not among them.
             if (score := summary.scores.get(alias)) is not None:

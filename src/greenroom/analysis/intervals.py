@@ -25,9 +25,10 @@ the power of k for pass^k, and speaks of that task only.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from math import comb, exp, inf, isnan, log, nan, sqrt
+from math import exp, inf, isnan, log, nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,6 +226,16 @@ def binomial_bounds(trials: float, successes: float, confidence: float) -> tuple
     return low, high
 
 
-@lru_cache(maxsize=65536)
 def _chance(successes: int, trials: int, k: int) -> float:
-    return comb(successes, k) / comb(trials, k)
+    return _chances(successes, trials)[k - 1]
+
+
+@lru_cache(maxsize=2048)
+def _chances(successes: int, trials: int) -> Sequence[float]:
+    """C(c, k) / C(n, k) for every k: each count follows from the one before, without rounding."""
+    found = array("d")
+    ways = of = 1
+    for k in range(1, trials + 1):
+        ways, of = ways * (successes - k + 1) // k, of * (trials - k + 1) // k
+        found.append(ways / of)
+    return found

@@ -7,7 +7,8 @@ from collections import Counter
 from pydantic import Field
 
 from greenroom.analysis.figures import Immutable
-from greenroom.store.records import EpisodeRecord
+from greenroom.store.episode_counts import JudgedCounts
+from greenroom.store.trajectory_records import RewardRecord
 
 _MOST_REASONS = 3
 
@@ -44,26 +45,25 @@ class JudgedTally:
         self._results = 0
         self._counts, self._reasons = Counter[str](), Counter[str]()
 
-    def add(self, episode: EpisodeRecord) -> None:
-        """Count an episode."""
-        if episode.reward is None:
+    def add(self, reward: float | None, judged: JudgedCounts | None) -> None:
+        """Count an episode: its reward, and what a judge decided of it."""
+        if reward is None:
             return
-        details, counts = episode.details, self._counts
+        counts = self._counts
         self._results += 1
-        counts["reward"] += int(episode.reward)
-        if details is None:
+        counts["reward"] += int(reward)
+        if judged is None:
             return
-        counts["without_judge"] += int(details.without_judge)
-        counts["if_rejected"] += 0 if details.unjudged else int(episode.reward)
-        if "judged" not in details.basis or not details.judged:
+        counts["without_judge"] += judged.without_judge
+        counts["if_rejected"] += 0 if judged.unjudged else int(reward)
+        if not judged.sentences:
             return
         counts["episodes"] += 1
-        counts["unjudged_episodes"] += details.unjudged > 0
-        for one in details.judged:
-            names = {True: "accepted", False: "rejected", None: "unjudged"}
-            counts[names[one.met]] += 1
-            if one.met is None:
-                self._reasons[one.reason or "the run has no judge: give --judge-model"] += 1
+        counts["unjudged_episodes"] += judged.unjudged > 0
+        for name in ("accepted", "rejected", "unjudged"):
+            counts[name] += getattr(judged, name)
+        for reason, count in judged.reasons.items():
+            self._reasons[reason or "the run has no judge: give --judge-model"] += count
 
     def figures(self, judge: str) -> JudgedFigures | None:
         """What was counted; None if no episode has sentences that count."""
@@ -84,4 +84,19 @@ class JudgedTally:
         )
 
 
-__all__ = ["JudgedFigures", "JudgedTally"]
+def judged_counts(details: RewardRecord | None) -> JudgedCounts | None:
+    """What a judge decided of an episode; None if its reward was not worked out in parts."""
+    if details is None:
+        return None
+    sentences = details.judged if "judged" in details.basis else []
+    return JudgedCounts(
+        without_judge=int(details.without_judge),
+        sentences=len(sentences),
+        accepted=sum(one.met is True for one in sentences),
+        rejected=sum(one.met is False for one in sentences),
+        unjudged=sum(one.met is None for one in sentences),
+        reasons=dict(Counter(one.reason for one in sentences if one.met is None)),
+    )
+
+
+__all__ = ["JudgedFigures", "JudgedTally", "judged_counts"]

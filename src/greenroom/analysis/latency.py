@@ -7,23 +7,29 @@ other, so tasks and rows are counted; several values of one make the interval wi
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from math import ceil, inf
+from typing import TypeAlias
 
 from greenroom.analysis.distributions import beta_quantile
 from greenroom.analysis.figures import NOTHING, Estimate, Latency
 
-Spans = dict[str, dict[int, list[float]]]
+Spans: TypeAlias = "dict[str, dict[int, array[float]]]"
 """Seconds by what took so long, then by task or row."""
 
 
-def add_model_seconds(spans: Spans, unit: int, record: object) -> None:
-    """Enter the model calls of a record, if it knows them, under `model.PURSE`."""
-    known: Mapping[str, Sequence[float]] = getattr(record, "model_seconds", {})
+def add_seconds(spans: Spans, name: str, unit: int, seconds: Iterable[float]) -> None:
+    """Enter how long something of a task or a row took."""
+    spans.setdefault(name, {}).setdefault(unit, array("d")).extend(seconds)
+
+
+def add_model_seconds(spans: Spans, unit: int, known: Mapping[str, Iterable[float]]) -> None:
+    """Enter the model calls of a task or a row, under `model.PURSE`."""
     for purse, seconds in known.items():
-        spans.setdefault(f"model.{purse}", {}).setdefault(unit, []).extend(seconds)
+        add_seconds(spans, f"model.{purse}", unit, seconds)
 
 
 def latencies(spans: Spans, confidence: float) -> dict[str, Latency]:

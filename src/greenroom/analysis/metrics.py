@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from itertools import accumulate
 from math import nan
 
 from greenroom.analysis import figures
 from greenroom.analysis.figures import USUAL, Resampling
+from greenroom.analysis.latency import Spans, add_model_seconds, add_seconds, latencies
 from greenroom.analysis.tally import (
     SOLVED,
     EpisodeLike,
@@ -33,6 +35,7 @@ def measure_run(
     asks_no_model: bool = False,
     tells_itself: bool = False,
     how: Resampling = USUAL,
+    spans: Spans | None = None,
 ) -> figures.RunMetrics:
     """Count and estimate everything of a run, whatever it lacks.
 
@@ -44,7 +47,8 @@ def measure_run(
 
     The turn curve, steps to success and mean steps are of the episodes with a result; time, money
     and tokens are of all that were played. The cost of an agent that does not tell it is unknown;
-    `asks_no_model` says that there is none, `tells_itself` that nobody else counts it.
+    `asks_no_model` says that there is none, `tells_itself` that nobody else counts it. Summaries do
+    not know how long turns and calls took: `spans` does, if it was noted while they were read.
     """
     counted = tally(
         episodes,
@@ -64,10 +68,7 @@ def measure_run(
         missing=sum(counted.missing(index) for index in counted.rows),
         duplicates=counted.duplicates,
         outcomes=dict(Counter(row.outcome for row in played)),
-        conventions={
-            convention: convention_metrics(counted, convention, over=over, how=how)
-            for convention in CONVENTIONS
-        },
+        conventions=_conventions(counted, over=over, how=how),
         turn_curve=turn_curve(results),
         steps_to_success=_steps_to_success(results, how),
         mean_steps=_mean([row.step_count for row in results]),
@@ -77,37 +78,57 @@ def measure_run(
         costs_are_told=counted.costs_are_told,
         tokens=tokens_of(played),
         tasks=[_task_figures(counted, index) for index in counted.rows],
-        latency=_latency(played, how.confidence),
+        latency=latencies(_spans(played) if spans is None else spans, how.confidence),
     )
-
-
-_NOTHING_PLAYED = 0
 
 
 class RepeatTally:
     """Finds tasks that were played several times, and step by step the same each time."""
 
     def __init__(self) -> None:
-        self._trials, self._different = Counter[int](), dict[int, set[int]]()
+        self._trials, self._first, self._different = Counter[int](), dict[int, str](), set[int]()
 
-    def add(self, episode: EpisodeRecord) -> None:
-        """Count an episode."""
-        if episode.has_result:
-            steps = (
-                (one.action.name, repr(one.action.kwargs), one.observation, one.source)
-                for one in episode.steps
-            )
-            played = hash((episode.outcome, *steps)) if episode.steps else _NOTHING_PLAYED
-            self._trials[episode.task_index] += 1
-            self._different.setdefault(episode.task_index, set()).add(played)
+    def add(self, task_index: int, played: str) -> None:
+        """Count an episode with a result, by what `played_way` gives."""
+        self._trials[task_index] += 1
+        if self._first.setdefault(task_index, played) != played:
+            self._different.add(task_index)
 
     @property
     def identical_tasks(self) -> int:
         """How many of the tasks there are."""
-        found = ((self._trials[index], ways) for index, ways in self._different.items())
         return sum(
-            trials > 1 and len(ways) == 1 and ways != {_NOTHING_PLAYED} for trials, ways in found
+            trials > 1 and index not in self._different and self._first[index] != ""
+            for index, trials in self._trials.items()
         )
+
+
+def played_way(episode: EpisodeRecord) -> str:
+    """The same for episodes that ended alike and went alike, step by step; empty without a step."""
+    if not episode.steps:
+        return ""
+    steps = (
+        (one.action.name, repr(one.action.kwargs), one.observation, one.source)
+        for one in episode.steps
+    )
+    text = repr((episode.outcome, *steps))
+    return blake2b(text.encode(errors="surrogatepass"), digest_size=12).hexdigest()
+
+
+def _conventions(
+    counted: Tally, *, over: bool, how: Resampling
+) -> dict[figures.ErrorConvention, figures.ConventionMetrics]:
+    excluded, as_failures = CONVENTIONS
+    found: dict[figures.ErrorConvention, figures.ConventionMetrics] = {}
+    found[excluded] = convention_metrics(counted, excluded, over=over, how=how)
+    same = counted.rewards(excluded, over=over) == counted.rewards(as_failures, over=over)
+    # Where every planned episode has a result, both are the same figures: they are made once.
+    found[as_failures] = (
+        found[excluded].model_copy(update={"convention": as_failures})
+        if same
+        else convention_metrics(counted, as_failures, over=over, how=how)
+    )
+    return found
 
 
 def convention_metrics(
@@ -173,17 +194,37 @@ def _steps_to_success(results: Sequence[EpisodeLike], how: Resampling) -> figure
     return mean_count(by_task, how)
 
 
-def _latency(played: Sequence[EpisodeLike], confidence: float) -> dict[str, figures.Latency]:
-    """By turn, episode and purse; tasks are the units."""
-    from greenroom.analysis.latency import add_model_seconds, latencies
-
-    spans: dict[str, dict[int, list[float]]] = {"turn": {}, "episode": {}}
+def _spans(played: Iterable[EpisodeLike]) -> Spans:
+    spans = new_spans()
     for row in played:
-        spans["turn"].setdefault(row.task_index, []).extend(getattr(row, "turn_seconds", ()))
-        if row.seconds > 0:
-            spans["episode"].setdefault(row.task_index, []).append(row.seconds)
-        add_model_seconds(spans, row.task_index, row)
-    return latencies(spans, confidence)
+        known = row if isinstance(row, EpisodeRecord) else None
+        add_episode_seconds(
+            spans,
+            row.task_index,
+            row.seconds,
+            known.turn_seconds if known else (),
+            known.model_seconds if known else {},
+        )
+    return spans
+
+
+def new_spans() -> Spans:
+    """What a run's episodes are entered into, one by one."""
+    return {"turn": {}, "episode": {}}
+
+
+def add_episode_seconds(
+    spans: Spans,
+    task_index: int,
+    seconds: float,
+    turn_seconds: Iterable[float],
+    model_seconds: Mapping[str, Iterable[float]],
+) -> None:
+    """Enter how long an episode, its turns and its model calls took; tasks are the units."""
+    add_seconds(spans, "turn", task_index, turn_seconds)
+    if seconds > 0:
+        add_seconds(spans, "episode", task_index, [seconds])
+    add_model_seconds(spans, task_index, model_seconds)
 
 
 def _task_figures(counted: Tally, task_index: int) -> figures.TaskFigures:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from sys import intern
+from functools import lru_cache
 
 from greenroom.analysis.errors import diagnose
 from greenroom.analysis.figures import Estimate, Immutable
-from greenroom.analysis.tally import is_solved
+from greenroom.analysis.tally import EpisodeLike, is_solved
 from greenroom.errors import UnknownName
 from greenroom.store.outcomes import FailureKind
 from greenroom.store.records import EpisodeRecord
@@ -55,17 +55,32 @@ class SlicedEpisode:
     """Of the ground truth."""
 
     @classmethod
-    def of(cls, episode: EpisodeRecord, kind: FailureKind | None) -> SlicedEpisode:
-        """An episode with a result, and how it failed."""
-        tools = dict.fromkeys(action.name for action in episode.task.actions)
+    def of(
+        cls,
+        episode: EpisodeLike,
+        kind: FailureKind | None,
+        tags: Sequence[str],
+        tools: Sequence[str],
+    ) -> SlicedEpisode:
+        """An episode with a result, how it failed, and its task's tags and tools."""
         return cls(
             task_index=episode.task_index,
             solved=is_solved(episode),
             kind=kind,
-            # Episodes of a task share their texts.
-            tags=tuple(map(intern, episode.task.tags)) or ("(no tag)",),
-            tools=tuple(map(intern, tools)) or ("(no tool)",),
+            tags=_shared(tuple(tags) or ("(no tag)",)),
+            tools=_shared(tuple(tools) or ("(no tool)",)),
         )
+
+
+@lru_cache(maxsize=4096)
+def _shared(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Episodes of a task share their texts."""
+    return texts
+
+
+def wanted_tools(episode: EpisodeRecord) -> list[str]:
+    """The tools of the ground truth, each once."""
+    return list(dict.fromkeys(action.name for action in episode.task.actions))
 
 
 def slice_run(episodes: Iterable[EpisodeRecord], by: str) -> list[Slice]:
@@ -74,10 +89,13 @@ def slice_run(episodes: Iterable[EpisodeRecord], by: str) -> list[Slice]:
     By tag and tool the figure is pass^1 of the group's tasks. By kind it is the share of episodes
     that failed in this way.
     """
-    results = (episode for episode in episodes if episode.reward is not None)
-    return slices_of(
-        [SlicedEpisode.of(one, why.kind if (why := diagnose(one)) else None) for one in results], by
-    )
+    sliced: list[SlicedEpisode] = []
+    for one in episodes:
+        if one.reward is not None:
+            why = diagnose(one)
+            kind = None if why is None else why.kind
+            sliced.append(SlicedEpisode.of(one, kind, one.task.tags, wanted_tools(one)))
+    return slices_of(sliced, by)
 
 
 def slices_of(episodes: Sequence[SlicedEpisode], by: str) -> list[Slice]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from greenroom.analysis.figures import Immutable
 from greenroom.analysis.parties import PARTIES, Done, calls_by
+from greenroom.store.episode_counts import ToolCounts
 from greenroom.store.records import EpisodeRecord
 from greenroom.store.trajectory_records import ActionRecord
-from greenroom.trajectories import RESPOND
+from greenroom.trajectories import RESPOND, Party
+
+_NONE = ToolCounts(0, 0, 0, 0)
 
 
 class ToolFigures(Immutable, frozen=True):
@@ -37,21 +40,16 @@ class ToolTally:
     def __init__(self) -> None:
         self._counts: dict[str, Counter[str]] = {}
 
-    def add(self, episode: EpisodeRecord) -> None:
-        """Count the calls of an episode."""
-        called = [
-            (_name(call.action), call)
-            for party in PARTIES
-            for _, call in calls_by(episode, party)
-            if call.action.name != RESPOND
-        ]
-        for name, step in called:
-            counts = self._counts.setdefault(name, Counter())
-            counts["calls"] += 1
-            counts["writes"] += step.action.writes
-            counts["invalid"] += step.invalid is not None
-            counts["errors"] += step.invalid is None and refused(step)
-        for name in {name for name, _ in called}:
+    def add(self, *parties: Mapping[str, ToolCounts]) -> None:
+        """Count the calls of an episode: those of each party."""
+        for party in parties:
+            for name, one in party.items():
+                counts = self._counts.setdefault(name, Counter())
+                counts["calls"] += one.calls
+                counts["writes"] += one.writes
+                counts["invalid"] += one.invalid
+                counts["errors"] += one.errors
+        for name in {name for party in parties for name in party}:
             self._counts[name]["episodes"] += 1
 
     def figures(self) -> list[ToolFigures]:
@@ -70,8 +68,27 @@ def tool_figures(episodes: Iterable[EpisodeRecord]) -> list[ToolFigures]:
     """The tools by how often they were called, the most frequent first."""
     tally = ToolTally()
     for episode in episodes:
-        tally.add(episode)
+        tally.add(*(tools_of(episode, party) for party in PARTIES))
     return tally.figures()
+
+
+def tools_of(episode: EpisodeRecord, party: Party) -> dict[str, ToolCounts]:
+    """How a party of an episode used each tool."""
+    if episode.pruned is not None:
+        return episode.pruned.user_tools if party == "user" else episode.pruned.tools
+    found: dict[str, ToolCounts] = {}
+    for _, call in calls_by(episode, party):
+        if call.action.name == RESPOND:
+            continue
+        name, invalid = _name(call.action), call.invalid is not None
+        calls, writes, errors, others = found.get(name, _NONE)
+        found[name] = ToolCounts(
+            calls + 1,
+            writes + call.action.writes,
+            errors + (not invalid and refused(call)),
+            others + invalid,
+        )
+    return found
 
 
 def _name(action: ActionRecord) -> str:

@@ -12,8 +12,9 @@ from greenroom.cli.output import console, print_json
 from greenroom.cli.result_files import Env, opened_jobs
 
 if TYPE_CHECKING:
+    from greenroom.analysis.figures import Diagnosis
     from greenroom.reports.sections import Failures
-    from greenroom.store import EpisodeRecord, EvaluationRecord, RunRecord, Store
+    from greenroom.store import EvaluationRecord, RunRecord, Store
 
 
 app = typer.Typer()
@@ -33,12 +34,14 @@ def errors(
     json: Json = False,
 ) -> None:
     """Break failures down by kind, and explain each with its evidence."""
-    from greenroom.analysis.errors import break_down
+    from greenroom.analysis.counts import counted_episodes
+    from greenroom.analysis.errors import explained
     from greenroom.store import RunRecord
 
     with opened_jobs([name], env) as (store, (job,)):
         if json and isinstance(job, RunRecord):
-            print_json(break_down(store.runs.results(job.id)).model_dump())
+            found = explained(one.diagnosis for one in counted_episodes(store, job.id))
+            print_json(found.model_dump())
             return
         section = _failures(store, job, None if json else limit)
     if json:
@@ -54,7 +57,8 @@ def errors(
 
 
 def _failures(store: Store, job: RunRecord | EvaluationRecord, limit: int | None) -> Failures:
-    from greenroom.analysis.errors import break_down
+    from greenroom.analysis.counts import counted_episodes
+    from greenroom.analysis.errors import explained
     from greenroom.reports.build import evaluated_rows
     from greenroom.reports.build_evaluation import failure_section as evaluation_failures
     from greenroom.reports.build_run import failure_section as run_failures
@@ -63,10 +67,10 @@ def _failures(store: Store, job: RunRecord | EvaluationRecord, limit: int | None
     if isinstance(job, RunRecord):
         instructions: dict[int, str] = {}
 
-        def noting() -> Iterator[EpisodeRecord]:
-            for episode in store.runs.results(job.id):
-                instructions.setdefault(episode.task_index, episode.task.instruction)
-                yield episode
+        def noting() -> Iterator[Diagnosis | None]:
+            for one in counted_episodes(store, job.id):
+                instructions.setdefault(one.summary.task_index, one.summary.instruction)
+                yield one.diagnosis
 
-        return run_failures(break_down(noting(), limit), instructions)
+        return run_failures(explained(noting(), limit), instructions)
     return evaluation_failures(evaluated_rows(store, job), job, limit)

@@ -5,22 +5,21 @@ from __future__ import annotations
 import time
 from bisect import bisect_left, insort
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from threading import Lock
 
+from greenroom.analysis.counts import CountedEpisode, counted_episodes
 from greenroom.reports.build import report_of
 from greenroom.reports.report import ComparisonReport, RunReport
 from greenroom.reports.run_tally import RunTally
-from greenroom.store import CellKey, EpisodeRecord, RunRecord, Store
+from greenroom.store import CellKey, RunRecord, Store
 from greenroom.store.run_pages import RunPages, Stamp
-from greenroom.trajectories import RESPOND
 
 SLICES = ("tag", "tool", "kind")
 
 _MOST_RUNS = 8
 _MOST_EPISODES = 250_000
 """Of all runs that are remembered together: about 300 MB."""
-_BATCH = 200
 _REST = 1.0
 """Seconds: a run that goes on is looked at so often at most."""
 
@@ -71,22 +70,19 @@ class RunIndex:
         if any(started.get(key) != when for key, when in self._started.items()):
             self._forget()  # an episode was played again in place of one that had no result
         new = sorted(started.keys() - self._started.keys())
-        if not self._started:
-            for episode in self._store.runs.results(self._run_id):
-                self._add(episode, started)
-            return
-        for place in range(0, len(new), _BATCH):
-            batch = new[place : place + _BATCH]
-            for episode in self._store.runs.pages.records_of(self._run_id, batch).values():
-                self._add(episode, started)
+        keys = new if self._started else None
+        for episode in counted_episodes(self._store, self._run_id, keys):
+            key = episode.summary.task_index, episode.summary.trial
+            # One that has come in since then is counted next time.
+            if (when := started.get(key)) is not None:
+                self._started[key] = when
+                self._add(key, episode)
 
-    def _add(self, episode: EpisodeRecord, started: Mapping[CellKey, str]) -> None:
-        key = episode.key
-        self._started[key] = started.get(key) or episode.started_at.isoformat()
-        diagnosis = self.tally.add(episode)
-        if diagnosis is not None:
-            insort(self._by_kind.setdefault(diagnosis.kind, []), key)
-        for name in {step.action.name for step in episode.steps} - {RESPOND}:
+    def _add(self, key: CellKey, episode: CountedEpisode) -> None:
+        self.tally.add(episode)
+        if episode.diagnosis is not None:
+            insort(self._by_kind.setdefault(episode.diagnosis.kind, []), key)
+        for name in episode.counts.tools:
             insort(self._by_tool.setdefault(name, []), key)
 
     def report(self, run: RunRecord) -> RunReport:

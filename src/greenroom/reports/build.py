@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypedDict, Unpack, overload
 
+from greenroom.analysis.counts import counted_episodes
 from greenroom.analysis.evaluations import measure_results
 from greenroom.analysis.gates import check_gates, parse_gates
 from greenroom.errors import UnknownName
@@ -48,7 +49,7 @@ def build_report(
     """The report of a run or an evaluation, finished or not."""
     gates, strict, by = wanted.get("gates"), wanted.get("strict"), wanted.get("by", ())
     if isinstance(job, RunRecord):
-        data = counted_run(store.runs.results(job.id)).data(store, job, by)
+        data = counted_run(counted_episodes(store, job.id)).data(store, job, by)
     else:
         data = _evaluation_data(store, job, by)
     return report_of(data, gates=gates, strict=strict)

@@ -14,6 +14,7 @@ from greenroom.analysis.comparison import (
     compare_runs,
     uneven_errors,
 )
+from greenroom.analysis.counts import counted_episodes
 from greenroom.analysis.judged import JudgedFigures
 from greenroom.analysis.verdicts import p_text, verdict_in_short
 from greenroom.errors import InputError
@@ -68,10 +69,13 @@ def compare_stored(
     else:
         if equal is not None:
             runs = list(equal.runs)
-            tallies = (counted_run(equal.episodes(run, store.runs.results)) for run in runs)
+            tallies = (
+                counted_run(equal.episodes(run, counted_episodes(store, run.id))) for run in runs
+            )
         else:
             tallies = (
-                counted(r) if counted else counted_run(store.runs.results(r.id)) for r in runs
+                counted(run) if counted else counted_run(counted_episodes(store, run.id))
+                for run in runs
             )
         compared: list[ComparedRun] = []
         judged: dict[str, JudgedFigures] = {}

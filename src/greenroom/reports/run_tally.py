@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from greenroom.analysis.comparison import ComparedRun
+from greenroom.analysis.counts import CountedEpisode
 from greenroom.analysis.errors import FailureTally
-from greenroom.analysis.figures import Diagnosis
 from greenroom.analysis.judged import JudgedFigures, JudgedTally
-from greenroom.analysis.metrics import RepeatTally, measure_run
+from greenroom.analysis.metrics import RepeatTally, add_episode_seconds, measure_run, new_spans
 from greenroom.analysis.slices import SlicedEpisode, slices_of
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.analysis.tools import ToolTally
@@ -18,7 +18,7 @@ from greenroom.config import JudgeConfig
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.leaderboard import published_rows
 from greenroom.reports.report import RunData, StoredEpisodes
-from greenroom.store import EpisodeRecord, RunRecord, Store
+from greenroom.store import NO_RESULT, RunRecord, Store
 from greenroom.store.records import EpisodeSummary, total_cost
 
 
@@ -31,29 +31,34 @@ class RunTally:
         self._sliced: list[SlicedEpisode] = []
         self._failures = FailureTally(shared.MOST_FAILURES)
         self._tools, self._repeats, self._crashes = ToolTally(), RepeatTally(), Counter[str]()
-        self._judged = JudgedTally()
+        self._judged, self._spans = JudgedTally(), new_spans()
         self._facts: dict[tuple[str, str], None] = {}
         self._tallies: dict[str, dict[str, float | None]] = {}
 
-    def add(self, episode: EpisodeRecord) -> Diagnosis | None:
-        """Count an episode; say why it failed, if it did."""
-        self.counted.append(EpisodeSummary.of(episode))
-        self._tools.add(episode)
-        self._repeats.add(episode)
-        self._judged.add(episode)
-        if episode.outcome == "crashed":
-            self._crashes[episode.error or "unknown"] += 1
-        self._facts.update(dict.fromkeys(episode.facts.items()))
-        _add_tallies(self._tallies, episode)
-        diagnosis = self._failures.add(episode)
+    def add(self, episode: CountedEpisode) -> None:
+        """Count an episode."""
+        summary, counts, diagnosis = episode.summary, episode.counts, episode.diagnosis
+        task = summary.task_index
+        self.counted.append(summary)
+        add_episode_seconds(
+            self._spans, task, summary.seconds, counts.turn_seconds, counts.model_seconds
+        )
+        self._tools.add(counts.tools, counts.user_tools)
+        if summary.outcome != NO_RESULT:
+            self._repeats.add(task, counts.played)
+        self._judged.add(summary.reward, counts.judged)
+        if summary.outcome == "crashed":
+            self._crashes[counts.crash] += 1
+        self._facts.update(dict.fromkeys(counts.facts.items()))
+        _add_tallies(self._tallies, counts.tallies)
+        self._failures.add(diagnosis)
         if diagnosis is not None:
-            first = (episode.trial, diagnosis.explanation)
-            known = self._reasons.setdefault(episode.task_index, first)
-            self._reasons[episode.task_index] = min(known, first)
-        if episode.reward is not None:
+            first = (summary.trial, diagnosis.explanation)
+            known = self._reasons.setdefault(task, first)
+            self._reasons[task] = min(known, first)
+        if summary.reward is not None:
             kind = None if diagnosis is None else diagnosis.kind
-            self._sliced.append(SlicedEpisode.of(episode, kind))
-        return diagnosis
+            self._sliced.append(SlicedEpisode.of(summary, kind, counts.tags, counts.wanted))
 
     def data(self, store: Store, run: RunRecord, by: Sequence[str] = ()) -> RunData:
         """Everything that is known of the run, from what was counted so far."""
@@ -69,6 +74,7 @@ class RunTally:
                 over=run.status != "running",
                 asks_no_model=run.reads_script,
                 tells_itself=not run.config.get("model"),
+                spans=self._spans,
             ),
             errors=self._failures.breakdown(),
             published=published_rows(run),
@@ -102,7 +108,7 @@ class RunTally:
         )
 
 
-def counted_run(episodes: Iterator[EpisodeRecord]) -> RunTally:
+def counted_run(episodes: Iterable[CountedEpisode]) -> RunTally:
     """What is kept of all episodes of a run."""
     tally = RunTally()
     for episode in episodes:
@@ -123,8 +129,10 @@ def _by_label(facts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return found
 
 
-def _add_tallies(found: dict[str, dict[str, float | None]], episode: EpisodeRecord) -> None:
-    for title, counts in episode.tallies.items():
+def _add_tallies(
+    found: dict[str, dict[str, float | None]], told: Mapping[str, Mapping[str, float | None]]
+) -> None:
+    for title, counts in told.items():
         sums = found.setdefault(title, {})
         for label, count in counts.items():
             so_far = sums.get(label, 0.0)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from greenroom.analysis.counts import CountedEpisode
 from greenroom.errors import InputError
 from greenroom.reports.texts import plural
-from greenroom.store import EpisodeRecord, RunRecord, TaskSetRecord
+from greenroom.store import RunRecord, TaskSetRecord
 from greenroom.util.json_values import as_dict
 
 _PARTS = ("database", "policy", "tools", "documents")
@@ -98,13 +99,14 @@ class EqualTasks:
         return len(self.places[0])
 
     def episodes(
-        self, run: RunRecord, read: Callable[[str], Iterator[EpisodeRecord]]
-    ) -> Iterator[EpisodeRecord]:
-        """The episodes of a run's equal tasks."""
+        self, run: RunRecord, counted: Iterable[CountedEpisode]
+    ) -> Iterator[CountedEpisode]:
+        """The episodes of a run's equal tasks, from all of its episodes."""
         places = self.places[[one.id for one in self.runs].index(run.id)]
-        for episode in read(run.id):
-            if episode.task_index in places:
-                yield episode.model_copy(update={"task_index": places[episode.task_index]})
+        for episode in counted:
+            index = places.get(episode.summary.task_index)
+            if index is not None:
+                yield replace(episode, summary=replace(episode.summary, task_index=index))
 
 
 def only_equal_tasks(runs: Sequence[RunRecord]) -> EqualTasks:

@@ -34,12 +34,23 @@ def _episode_summary(row: Any) -> EpisodeSummary:
         trial=row.trial,
         outcome=row.outcome,
         reward=row.score,
-        step_count=counted["steps"],
-        turns=counted["turns"],
+        step_count=counted.get("steps", 0),
+        turns=counted.get("turns", 0),
         seconds=row.seconds,
         cost=row.cost,
         usage=usage_from(row.usage),
     )
+
+
+def _episode_counts(episode: EpisodeRecord) -> dict[str, Any]:
+    # The one import that points up: explaining a failure is analysis, and is kept with the episode.
+    from greenroom.analysis.counts import counts_of
+
+    try:
+        return counts_of(episode).model_dump(exclude_defaults=True)
+    except Exception:
+        # What cannot be counted is no reason to lose a result: the report will say what is wrong.
+        return {"steps": episode.step_count, "turns": episode.turns}
 
 
 def _result_summary(row: Any) -> ResultSummary:
@@ -104,7 +115,7 @@ RUNS: JobKind[RunRecord, EpisodeRecord, EpisodeSummary] = JobKind(
         "parent_id": None if run.rewound_to is None else run.rewound_to.run_id,
     },
     score=lambda episode: episode.reward,
-    summary=lambda episode: {"steps": len(episode.steps), "turns": episode.turns},
+    summary=_episode_counts,
     read_summary=_episode_summary,
     body=frozenset({"steps", "messages", "printed"}),
     solved_at=1 - 1e-6,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from datetime import datetime
-from math import inf
+from operator import attrgetter
 from sys import intern
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
+from greenroom.store.episode_counts import EpisodeCounts, Seconds
 from greenroom.store.outcomes import NO_RESULT, Outcome
 from greenroom.store.record import Record
 from greenroom.store.trajectory_records import RewardRecord, StepRecord, TaskRecord, UserCallRecord
@@ -20,12 +20,6 @@ JobStatus = Literal["running", "interrupted", "complete"]
 
 CellKey = tuple[int, int]
 """A cell of a job: the index of its task or row, and its trial."""
-
-
-Seconds = Annotated[
-    float, BeforeValidator(lambda v: 0.0 if v is None or v != v or v in (inf, -inf) else v)
-]
-"""A time span. A number that no database holds (NaN, infinity) is 0."""
 
 
 class JobRecord(Record):
@@ -73,7 +67,7 @@ class Usage(Record):
         """Usages in one. An unknown price stays unknown; calls that were not made cost nothing."""
         parts = list(usages)
         counts = {
-            name: sum(getattr(usage, name) for usage in parts)
+            name: sum(map(attrgetter(name), parts))
             for name in cls.model_fields
             if not name.endswith("cost")
         }
@@ -88,8 +82,10 @@ _ALL_FIELDS = set(Usage.model_fields)
 
 
 def small_usage(usage: dict[str, Usage]) -> dict[str, Usage]:
-    """The same in half the memory: pydantic's sets of given fields are one set for all."""
-    return {purse: Usage.model_construct(_ALL_FIELDS, **dict(one)) for purse, one in usage.items()}
+    """The same in half the memory: pydantic's sets of given fields become one set for all."""
+    for one in usage.values():
+        object.__setattr__(one, "__pydantic_fields_set__", _ALL_FIELDS)
+    return usage
 
 
 def total_cost(usages: Iterable[Usage]) -> float | None:
@@ -169,6 +165,8 @@ class EpisodeRecord(CellRecord):
     """What the agent's program printed beside what it said: the end of it, without secrets."""
     flags: list[str] = Field(default_factory=list[str])
     """What was odd about the simulated user, if anything was."""
+    pruned: EpisodeCounts | None = None
+    """What was counted of it before its conversation was pruned; None where it is still there."""
 
     @property
     def key(self) -> CellKey:
@@ -183,11 +181,13 @@ class EpisodeRecord(CellRecord):
     @property
     def step_count(self) -> int:
         """The number of steps that it took."""
-        return len(self.steps)
+        return len(self.steps) if self.pruned is None else self.pruned.steps
 
     @property
     def turns(self) -> int:
         """The number of turns that it took."""
+        if self.pruned is not None:
+            return self.pruned.turns
         return self.steps[-1].turn if self.steps else 0
 
 
@@ -205,8 +205,6 @@ class EpisodeSummary:
     cost: float | None
     usage: dict[str, Usage]
     instruction: str = ""
-    turn_seconds: Sequence[float] = ()
-    model_seconds: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
 
     @property
     def solved(self) -> bool:
@@ -215,7 +213,7 @@ class EpisodeSummary:
 
     @classmethod
     def of(cls, episode: EpisodeRecord) -> EpisodeSummary:
-        """What is counted of an episode, with all that its record knows."""
+        """What is counted of an episode."""
         copied = ("task_index", "trial", "outcome", "reward", "step_count", "turns", "seconds")
         return cls(
             **{name: getattr(episode, name) for name in copied},
@@ -223,8 +221,6 @@ class EpisodeSummary:
             usage=small_usage(episode.usage),
             # All episodes of a task share one text.
             instruction=intern(episode.task.instruction),
-            turn_seconds=array("d", episode.turn_seconds),
-            model_seconds={k: array("d", v) for k, v in episode.model_seconds.items()},
         )
 
 

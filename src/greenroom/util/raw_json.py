@@ -10,12 +10,14 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import orjson
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from greenroom.util.characters import writable
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 DEEPEST = 200
 """Levels of nesting. Many functions that read JSON recurse, and Python ends at about 1,000."""
@@ -48,6 +50,15 @@ def raw_value(text: str | bytes) -> Any:
         except orjson.JSONDecodeError:
             pass
     return json.loads(text)
+
+
+def record_of(model: type[ModelT], text: str) -> ModelT:
+    """The record that was written as this JSON."""
+    try:
+        # One step from text to record is several times quicker than two.
+        return model.model_validate_json(text)
+    except ValidationError:
+        return model.model_validate(raw_value(text))  # half of a surrogate pair
 
 
 def record_text(record: BaseModel | dict[str, Any] | list[Any]) -> str:

@@ -1,0 +1,80 @@
+"""What was counted of a run's episodes when they were kept: read without their trajectories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from sys import intern
+
+from sqlalchemy import Engine, and_, case, null, select, tuple_
+
+from greenroom.store.database import transaction
+from greenroom.store.episode_counts import COUNTS_VERSION, EpisodeCounts
+from greenroom.store.job_rows import cell_of, usage_from
+from greenroom.store.kinds import RUNS
+from greenroom.store.outcomes import Outcome
+from greenroom.store.records import CellKey, EpisodeRecord, Usage
+from greenroom.store.schema import results
+from greenroom.util.raw_json import record_of
+
+_AT_ONCE = 200
+_COLUMNS = ("item", "trial", "outcome", "score", "seconds", "usage", "summary")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCounts:
+    """An episode's columns, with what was counted of it."""
+
+    task_index: int
+    trial: int
+    outcome: Outcome
+    reward: float | None
+    seconds: float
+    usage: dict[str, Usage]
+    counts: EpisodeCounts
+
+
+def stored_counts(
+    engine: Engine, run_id: str, keys: Sequence[CellKey] | None = None
+) -> Iterator[StoredCounts | EpisodeRecord]:
+    """The episodes of a run by task and trial; with keys, only these.
+
+    An episode that was kept without counts, or with those of another version, comes as its record.
+    """
+    if keys is None:
+        yield from _read(engine, run_id, None)
+        return
+    for place in range(0, len(keys), _AT_ONCE):
+        yield from _read(engine, run_id, keys[place : place + _AT_ONCE])
+
+
+def _read(
+    engine: Engine, run_id: str, keys: Sequence[CellKey] | None
+) -> Iterator[StoredCounts | EpisodeRecord]:
+    # The database leaves records alone where the counts will do: those are most of its bytes.
+    known = results.c.summary.startswith(f'{{"counted":{COUNTS_VERSION},')
+    whole = [
+        case((known, null()), else_=results.c[name]).label(name) for name in ("record", "body")
+    ]
+    conditions = [results.c.job_id == run_id]
+    if keys is not None:
+        conditions.append(tuple_(results.c.item, results.c.trial).in_(list(keys)))
+    statement = (
+        select(*(results.c[name] for name in _COLUMNS), *whole)
+        .where(and_(*conditions))
+        .order_by(results.c.item, results.c.trial)
+    )
+    with transaction(engine) as connection:
+        for row in connection.execution_options(yield_per=500).execute(statement):
+            if row.record is not None:
+                yield cell_of(RUNS, row)
+                continue
+            yield StoredCounts(
+                task_index=row.item,
+                trial=row.trial,
+                outcome=intern(row.outcome),  # pyright: ignore[reportArgumentType]
+                reward=row.score,
+                seconds=row.seconds,
+                usage=usage_from(row.usage),
+                counts=record_of(EpisodeCounts, row.summary),
+            )
