@@ -30,6 +30,8 @@ class CountedEpisode:
     summary: EpisodeSummary
     counts: EpisodeCounts
     diagnosis: Diagnosis | None
+    is_pruned: bool = False
+    """Its conversation was pruned."""
 
 
 def counts_of(episode: EpisodeRecord) -> EpisodeCounts:
@@ -40,8 +42,9 @@ def counts_of(episode: EpisodeRecord) -> EpisodeCounts:
 def counted_episode(episode: EpisodeRecord) -> CountedEpisode:
     """An episode as it is counted, from its record."""
     diagnosis = diagnose(episode)
-    counts = episode.pruned or _counts(episode, diagnosis)
-    return CountedEpisode(EpisodeSummary.of(episode), counts, diagnosis)
+    pruned = episode.pruned
+    counts = _counts(episode, diagnosis) if pruned is None else pruned.counts
+    return CountedEpisode(EpisodeSummary.of(episode), counts, diagnosis, pruned is not None)
 
 
 def _counts(episode: EpisodeRecord, diagnosis: Diagnosis | None) -> EpisodeCounts:
@@ -91,4 +94,4 @@ def _from_counts(found: StoredCounts) -> CountedEpisode:
         # All episodes of a task share one text.
         instruction=intern(counts.instruction),
     )
-    return CountedEpisode(summary, counts, kept_diagnosis(counts))
+    return CountedEpisode(summary, counts, kept_diagnosis(counts), found.is_pruned)

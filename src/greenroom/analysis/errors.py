@@ -78,7 +78,7 @@ class _Finding:
 def diagnose(episode: EpisodeRecord) -> Diagnosis | None:
     """Why an episode failed; None for one that did not."""
     if episode.pruned is not None:
-        return kept_diagnosis(episode.pruned)
+        return kept_diagnosis(episode.pruned.counts)
     if _succeeded(episode):
         return None
     alignment, _ = aligned_writes(episode)

@@ -75,7 +75,8 @@ def tool_figures(episodes: Iterable[EpisodeRecord]) -> list[ToolFigures]:
 def tools_of(episode: EpisodeRecord, party: Party) -> dict[str, ToolCounts]:
     """How a party of an episode used each tool."""
     if episode.pruned is not None:
-        return episode.pruned.user_tools if party == "user" else episode.pruned.tools
+        counts = episode.pruned.counts
+        return counts.user_tools if party == "user" else counts.tools
     found: dict[str, ToolCounts] = {}
     for _, call in calls_by(episode, party):
         if call.action.name == RESPOND:

@@ -89,6 +89,8 @@ def regrade(
     """Grade a stored episode by a domain's tasks; raise Refused where that is not possible."""
     if not episode.has_result:
         raise Refused(f"it has no result: {episode.outcome.replace('_', ' ')}")
+    if episode.pruned is not None:
+        raise Refused(str(episode.pruned))
     index = find_task(domain, split, episode)
     task, trajectory = domain.task(index, split), stored_trajectory(episode)
     worlds, changed = _played_again(domain, task, episode, trajectory)

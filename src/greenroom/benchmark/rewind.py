@@ -45,6 +45,15 @@ def stored_episode(store: Store, run: RunRecord, task_index: int, trial: int = 0
     return episode
 
 
+def check_not_pruned(run: RunRecord, episode: EpisodeRecord) -> None:
+    """Raise InputError for an episode that nobody can go on from any more."""
+    if episode.pruned is not None:
+        raise InputError(
+            f"Task {episode.task_index}, trial {episode.trial} of '{run.name}' cannot be played "
+            f"again: {episode.pruned}."
+        )
+
+
 def turn_starts(episode: EpisodeRecord) -> list[int]:
     """For each turn, how many steps come before it; the last may be one that was never begun."""
     starts = [0]
@@ -62,6 +71,7 @@ def find_point(
     run: RunRecord, episode: EpisodeRecord, *, turn: int | None = None, step: int | None = None
 ) -> RewindPoint:
     """The place where a turn begins, or where a step is the next one; both count from 1."""
+    check_not_pruned(run, episode)
     starts = turn_starts(episode)
     if (turn is None) == (step is None):
         raise InputError("Name the turn or the step to go on from: one of them.")

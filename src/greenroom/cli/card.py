@@ -76,15 +76,24 @@ def _verify(path: Path, run: str | None, *, json: bool) -> None:
     from greenroom.benchmark.reproducing import commands_of
     from greenroom.domains.packs import read_text
     from greenroom.reports.card import read_card, verify_card
+    from greenroom.reports.texts import plural
     from greenroom.store import open_store
+    from greenroom.store.aggregates import pruned_digests
 
     claimed = read_card(read_text(path), str(path))
     store = open_store()
     found = store.runs.find(run) if run is not None else _run_of(claimed["run"], path, store)
     problems = verify_card(store, found, claimed, commands_of(found))
+    pruned = len(pruned_digests(store.engine, found.id))
     if json:
-        print_json({"run": found.name, "holds": not problems, "differences": problems})
+        facts = {"run": found.name, "holds": not problems, "differences": problems}
+        print_json(facts | {"pruned": pruned})
     else:
+        if pruned:
+            echo(
+                f"{plural(pruned, 'conversation')} of the run {'was' if pruned == 1 else 'were'} "
+                "pruned: there, the digests that were noted then are compared."
+            )
         for problem in problems:
             echo(problem)
         word = "holds" if not problems else "does not hold"

@@ -12,7 +12,7 @@ import typer
 from greenroom.benchmark.config import RunConfig, check_config
 from greenroom.cli.config_options import AgentCommand, takes
 from greenroom.cli.options import Json
-from greenroom.cli.output import console, print_json
+from greenroom.cli.output import console, echo, print_json
 from greenroom.errors import InputError, UnknownName
 from greenroom.trials.display import progress_bar
 
@@ -180,22 +180,35 @@ def _replay_run(
     store: Store, run: RunRecord, task: int | None, trial: int | None, *, json: bool
 ) -> None:
     from greenroom.benchmark.runner import prepare_again
+    from greenroom.reports.texts import plural
 
     domain = prepare_again(run, check_config(run.config)).domain
-    recordings = list(_recordings(store, run, task, trial))
+    pruned: list[str] = []
+    recordings = list(_recordings(store, run, task, trial, pruned))
     if not recordings:
+        if pruned:
+            raise InputError(
+                f"There is nothing to replay: of {plural(len(pruned), 'such episode')} of "
+                f"'{run.name}', {pruned[0]}."
+            )
         raise InputError(f"The run '{run.name}' has no such episode.")
+    if pruned:
+        echo(f"Left out: {plural(len(pruned), 'episode')} with a pruned conversation", err=True)
     _replay(domain, recordings, run.task_split, json=json)
 
 
 def _recordings(
-    store: Store, run: RunRecord, task: int | None, trial: int | None
+    store: Store, run: RunRecord, task: int | None, trial: int | None, pruned: list[str]
 ) -> Iterator[RecordedEpisode]:
+    """The conversations of a run; what was said of those that are gone goes into `pruned`."""
     from greenroom.agents.replay import RecordedEpisode
     from greenroom.reports.recorded_trajectories import spoken_call, spoken_step
 
     for episode in store.runs.results(run.id):
         if task in (None, episode.task_index) and trial in (None, episode.trial):
+            if episode.pruned is not None:
+                pruned.append(str(episode.pruned))
+                continue
             yield RecordedEpisode(
                 episode.task_index,
                 episode.trial,

@@ -124,6 +124,7 @@ def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None
         if format is None and outcome.output is not None:
             format = Format(form_of(outcome.output.suffix))  # noqa: A001
         store, _, job = find(name)
+        _tell_pruned(store, job)
         if format == Format.tau2:
             from greenroom.cli.simulations import export_simulations
 
@@ -152,6 +153,17 @@ def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None
     for command, summary in commands:
         command.__doc__ = summary
         app.command()(command)
+
+
+def _tell_pruned(store: Store, job: RunRecord | EvaluationRecord) -> None:
+    from greenroom.reports.texts import plural
+    from greenroom.store import RunRecord
+    from greenroom.store.aggregates import pruned_digests
+
+    if isinstance(job, RunRecord) and (pruned := len(pruned_digests(store.engine, job.id))):
+        are = "is" if pruned == 1 else "are"
+        told = f"{plural(pruned, 'conversation')} of {job.name} {are} pruned, and empty here"
+        echo(told, err=True)
 
 
 def _deliver(find: Find, name: str, fields: dict[str, Any], *, json: bool = False) -> None:

@@ -13,6 +13,7 @@ from greenroom.cli.config_options import takes
 from greenroom.cli.operating import go_on, pause, retry, set_run
 from greenroom.cli.options import Json, Run
 from greenroom.cli.output import echo, print_json, print_table
+from greenroom.cli.prune import prune
 from greenroom.cli.reporting import ReportOptions, deliver, list_jobs, report_commands
 from greenroom.cli.submission import submission
 from greenroom.options import checked
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from greenroom.cli.following import Standing
     from greenroom.store import RunRecord, Runs, Store
 
-app = typer.Typer(help="List, show, export and delete runs.", no_args_is_help=True)
+app = typer.Typer(help="List, show, export, prune and delete runs.", no_args_is_help=True)
 
 
 def _find(name: str) -> tuple[Store, Runs, RunRecord]:
@@ -174,6 +175,7 @@ app.command("go-on")(go_on)
 app.command("set")(set_run)
 app.command()(retry)
 app.command()(submission)
+app.command()(prune)
 
 
 @app.command("list")

@@ -100,7 +100,10 @@ def _submitted(store: Any, name: str) -> Any:
     from greenroom.benchmark.runner import prepare_again
     from greenroom.benchmark.simulation_files import in_order
     from greenroom.benchmark.submissions import SubmittedRun
+    from greenroom.store.aggregates import pruned_digests
 
     run = store.runs.find(name)
+    if pruned_digests(store.engine, run.id):
+        raise InputError(f"Conversations of '{run.name}' were pruned: it cannot be submitted.")
     domain = prepare_again(run, check_config(run.config)).domain
     return SubmittedRun(run, domain, in_order(store.runs.results(run.id)))

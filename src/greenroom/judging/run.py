@@ -47,8 +47,15 @@ class FaultSummary(Record):
 
 
 def failed_episodes(episodes: Iterable[EpisodeRecord]) -> list[EpisodeRecord]:
-    """The episodes that a judge can be asked about: failed, and not by a broken connection."""
-    return [episode for episode in episodes if episode.has_result and diagnose(episode) is not None]
+    """The episodes that a judge can be asked about.
+
+    They failed, not by a broken connection, and what was said in them was not pruned.
+    """
+    return [
+        episode
+        for episode in episodes
+        if episode.has_result and episode.pruned is None and diagnose(episode) is not None
+    ]
 
 
 def policy_seen(episodes: Iterable[EpisodeRecord]) -> str:

@@ -152,6 +152,8 @@ MOST_DIFFERENCES = 200
 
 def shown_items(episode: EpisodeRecord) -> list[ShownItem]:
     """What was said and done. A turn begins with the message of the user that it answers."""
+    if episode.pruned is not None:
+        return []
     extra = set(align_episode(episode).extra)
     limit = _limit(episode)
     found: list[ShownItem] = []
@@ -254,7 +256,7 @@ def truth_of(episode: EpisodeRecord) -> list[Truth]:
             relation=one.relation,
             differs=argument_list(one.arguments),
             refusal=one.refusal,
-            words=_truth_words(one),
+            words=_truth_words(one) if episode.pruned is None else "what was done is pruned",
         )
         for one in align_episode(episode).truth
     ]

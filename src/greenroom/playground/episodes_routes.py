@@ -137,6 +137,8 @@ class Episode(BaseModel):
     error: str | None
     instruction: str
     items: list[ShownItem]
+    pruned: str
+    """That the conversation was pruned, in a sentence; empty where it is still there."""
     truth: list[Truth]
     database_is_right: bool | None
     """Null where the episode did not come to its end."""
@@ -199,6 +201,9 @@ def get_episode(playground: InPlayground, run: str, task: Task, trial: Trial) ->
         error=episode.error,
         instruction=episode.task.instruction,
         items=shown_items(episode),
+        pruned=""
+        if episode.pruned is None
+        else f"{episode.pruned}: its figures are kept.".capitalize(),
         truth=truth_of(episode),
         database_is_right=None if details is None else details.database,
         differences=differences_of(episode),

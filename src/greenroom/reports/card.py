@@ -18,6 +18,7 @@ from greenroom.reports.plain import without_secrets
 from greenroom.reports.report import RunReport
 from greenroom.reports.texts import money, percent, plural
 from greenroom.store import RunRecord, Store
+from greenroom.store.aggregates import pruned_digests
 
 KIND: Final = "greenroom.card"
 FORMAT: Final = 1
@@ -115,7 +116,9 @@ def _cost(report: RunReport) -> dict[str, Any]:
 
 def _episodes(store: Store, run: RunRecord) -> dict[str, dict[str, str]]:
     episodes: dict[str, dict[str, str]] = {}
-    for (task, trial), digest in sorted(store.runs.digests(run.id).items()):
+    # An episode that lost its conversation is known by the digest that was noted just before.
+    digests = store.runs.digests(run.id) | pruned_digests(store.engine, run.id)
+    for (task, trial), digest in sorted(digests.items()):
         episodes.setdefault(str(task), {})[str(trial)] = digest[:_DIGITS]
     return episodes
 

@@ -189,6 +189,7 @@ def episode_facts(episode: EpisodeRecord) -> list[tuple[str, str]]:
         ("Steps", str(len(episode.steps))),
         ("Turns", str(episode.turns)),
         *_cell_facts(episode),
+        *([] if episode.pruned is None else [("Conversation", str(episode.pruned))]),
         ("Seed", str(episode.seed)),
         ("Played", date_text(episode.started_at)),
         *([("Task", episode.task.id)] if episode.task.id else []),

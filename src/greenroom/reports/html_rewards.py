@@ -25,13 +25,22 @@ def ground_truth(episode: EpisodeRecord) -> Part:
             (action.party, action.name) == (one.party, one.name) and action.kwargs == one.kwargs
             for one in done
         )
+        pruned = episode.pruned is not None
         notes = {
             "by the user": action.party == "user",
             "changes the database": action.writes,
-            "not done exactly so": not good,
+            "not done exactly so": not good and not pruned,
+            "what was done is pruned": pruned,
         }
         note = "; ".join(text for text, applies in notes.items() if applies)
-        checks.append({"good": good, "name": action.name, "note": note, "values": action.kwargs})
+        checks.append(
+            {
+                "good": None if pruned else good,
+                "name": action.name,
+                "note": note,
+                "values": action.kwargs,
+            }
+        )
     empty = "" if checks else "The task asks for no action."
     return {"title": "Ground truth", "id": "ground-truth", "checks": checks, "empty": empty}
 

@@ -98,6 +98,8 @@ class RunData(Immutable, frozen=True):
     """Tasks whose trials are all the same, step by step."""
     crashes: dict[str, int] = Field(default_factory=dict[str, int])
     """What the agent's own code raised, with how often."""
+    pruned: int = 0
+    """Episodes whose conversations were pruned: their figures are what they were."""
     judged: JudgedFigures | None = None
     """Sentences that a judge decides about, in runs whose tasks have some."""
     attempts: int = 0

@@ -32,6 +32,7 @@ class RunTally:
         self._failures = FailureTally(shared.MOST_FAILURES)
         self._tools, self._repeats, self._crashes = ToolTally(), RepeatTally(), Counter[str]()
         self._judged, self._spans = JudgedTally(), new_spans()
+        self._pruned = 0
         self._facts: dict[tuple[str, str], None] = {}
         self._tallies: dict[str, dict[str, float | None]] = {}
 
@@ -40,6 +41,7 @@ class RunTally:
         summary, counts, diagnosis = episode.summary, episode.counts, episode.diagnosis
         task = summary.task_index
         self.counted.append(summary)
+        self._pruned += episode.is_pruned
         add_episode_seconds(
             self._spans, task, summary.seconds, counts.turn_seconds, counts.model_seconds
         )
@@ -81,6 +83,7 @@ class RunTally:
             episodes=StoredEpisodes(lambda: store.runs.results(run.id), self.counted, tools),
             identical_tasks=self._repeats.identical_tasks,
             crashes=self._crashes,
+            pruned=self._pruned,
             judged=self.judged(run),
             attempts=len(attempts),
             attempts_cost=total_cost(wasted.values()),

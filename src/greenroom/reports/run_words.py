@@ -77,6 +77,11 @@ def notes(report: RunData) -> list[str]:
             "the agent's doing, so the figures leave such episodes out; where counting them as "
             f"failures makes a difference, it is shown.{_leaderboards_convention(report)}"
         )
+    if report.pruned:
+        said.append(
+            f"{plural(report.pruned, 'conversation')} {'was' if report.pruned == 1 else 'were'} "
+            "pruned: figures and failures are as they were, but what was said is gone."
+        )
     if report.judged is not None and report.judged.unjudged:
         count = report.judged.unjudged
         said.append(

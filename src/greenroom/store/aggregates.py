@@ -15,9 +15,11 @@ from greenroom.store.kinds import RUNS
 from greenroom.store.outcomes import Outcome
 from greenroom.store.records import CellKey, EpisodeRecord, Usage
 from greenroom.store.schema import results
-from greenroom.util.raw_json import record_of
+from greenroom.util.raw_json import raw_value, record_of
 
 _AT_ONCE = 200
+is_pruned = results.c.body.is_(None)
+"""Whether a run's episode has lost its conversation: only then it has no body."""
 _COLUMNS = ("item", "trial", "outcome", "score", "seconds", "usage", "summary")
 
 
@@ -32,6 +34,8 @@ class StoredCounts:
     seconds: float
     usage: dict[str, Usage]
     counts: EpisodeCounts
+    is_pruned: bool
+    """Its conversation was pruned."""
 
 
 def stored_counts(
@@ -52,7 +56,7 @@ def _read(
     engine: Engine, run_id: str, keys: Sequence[CellKey] | None
 ) -> Iterator[StoredCounts | EpisodeRecord]:
     # The database leaves records alone where the counts will do: those are most of its bytes.
-    known = results.c.summary.startswith(f'{{"counted":{COUNTS_VERSION},')
+    known = is_pruned | results.c.summary.startswith(f'{{"counted":{COUNTS_VERSION},')
     whole = [
         case((known, null()), else_=results.c[name]).label(name) for name in ("record", "body")
     ]
@@ -60,7 +64,7 @@ def _read(
     if keys is not None:
         conditions.append(tuple_(results.c.item, results.c.trial).in_(list(keys)))
     statement = (
-        select(*(results.c[name] for name in _COLUMNS), *whole)
+        select(*(results.c[name] for name in _COLUMNS), *whole, is_pruned.label("pruned"))
         .where(and_(*conditions))
         .order_by(results.c.item, results.c.trial)
     )
@@ -77,4 +81,17 @@ def _read(
                 seconds=row.seconds,
                 usage=usage_from(row.usage),
                 counts=record_of(EpisodeCounts, row.summary),
+                is_pruned=row.pruned,
             )
+
+
+def pruned_digests(engine: Engine, run_id: str) -> dict[CellKey, str]:
+    """The episodes of a run whose conversations were pruned, each with its digest before that."""
+    statement = select(results.c.item, results.c.trial, results.c.record).where(
+        results.c.job_id == run_id, is_pruned
+    )
+    found: dict[CellKey, str] = {}
+    with transaction(engine) as connection:
+        for row in connection.execution_options(yield_per=500).execute(statement):
+            found[row.item, row.trial] = raw_value(row.record)["pruned"]["digest"]
+    return found

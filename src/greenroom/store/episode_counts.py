@@ -6,6 +6,7 @@ have none, and are counted from their records. What is kept here outlives the tr
 
 from __future__ import annotations
 
+from datetime import datetime
 from math import inf
 from typing import Annotated, NamedTuple
 
@@ -77,3 +78,15 @@ class EpisodeCounts(Record):
     )
     diagnosis: str = ""
     """Why it failed, as JSON; empty for one that did not."""
+
+
+class PrunedRecord(Record):
+    """That an episode's conversation was pruned, and what was known of it before."""
+
+    at: datetime
+    digest: str
+    """The sha256 of the episode as it was kept until then: claim cards name it."""
+    counts: EpisodeCounts
+
+    def __str__(self) -> str:
+        return f"its conversation was pruned on {self.at:%Y-%m-%d}"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.records import CellKey, CellRecord, JobRecord, JobStatus, Usage
 from greenroom.store.workers import any_held
+from greenroom.store.schema import results
 from greenroom.util.raw_json import raw_value, record_of, record_text, storable
 
 SUMMARY_COLUMNS = (
@@ -106,6 +109,12 @@ def cell_of(kind: JobKind[Any, CellT, Any], row: Any) -> CellT:
     """The result in a row of its table."""
     record, body = row.record, row.body
     return record_of(kind.cell, record if body is None else f"{record[:-1]},{body[1:]}")
+
+
+def digest_of(row: Any) -> str:
+    """The sha256 of a result in a row of its table, as it is kept."""
+    kept = [getattr(row, column.name) for column in results.columns if column.name != "job_id"]
+    return sha256(json.dumps(kept).encode()).hexdigest()
 
 
 def without_content(record: CellT, reason: str) -> CellT:

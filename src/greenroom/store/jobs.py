@@ -6,10 +6,8 @@ changes. Only a cell without a result, which ended in an infrastructure error, i
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 from typing import Any, Generic
 
 from sqlalchemy import (
@@ -43,6 +41,7 @@ from greenroom.store.job_rows import (
     SummaryT,
     cell_of,
     cell_row,
+    digest_of,
     finite,
     job_of,
     usage_from,
@@ -247,13 +246,11 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
 
     def digests(self, job_id: str) -> dict[CellKey, str]:
         """The sha256 of each result of a job, as it is kept: any byte that changes changes it."""
-        kept = [column.name for column in results.columns if column.name != "job_id"]
-        statement = select(*(results.c[name] for name in kept)).where(results.c.job_id == job_id)
+        statement = select(results).where(results.c.job_id == job_id)
         digests: dict[CellKey, str] = {}
         with transaction(self._engine) as connection:
             for row in connection.execution_options(yield_per=200).execute(statement):
-                text = json.dumps([getattr(row, name) for name in kept])
-                digests[row.item, row.trial] = sha256(text.encode()).hexdigest()
+                digests[row.item, row.trial] = digest_of(row)
         return digests
 
     def summaries(self, job_id: str) -> Iterator[SummaryT]:

@@ -46,11 +46,13 @@ def _episode_counts(episode: EpisodeRecord) -> dict[str, Any]:
     # The one import that points up: explaining a failure is analysis, and is kept with the episode.
     from greenroom.analysis.counts import counts_of
 
+    always = {"steps": episode.step_count, "turns": episode.turns}
     try:
-        return counts_of(episode).model_dump(exclude_defaults=True)
+        counts = counts_of(episode)
     except Exception:
         # What cannot be counted is no reason to lose a result: the report will say what is wrong.
-        return {"steps": episode.step_count, "turns": episode.turns}
+        return always
+    return {"counted": counts.counted, **always, **counts.model_dump(exclude_defaults=True)}
 
 
 def _result_summary(row: Any) -> ResultSummary:

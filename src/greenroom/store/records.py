@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from greenroom.store.episode_counts import EpisodeCounts, Seconds
+from greenroom.store.episode_counts import PrunedRecord, Seconds
 from greenroom.store.outcomes import NO_RESULT, Outcome
 from greenroom.store.record import Record
 from greenroom.store.trajectory_records import RewardRecord, StepRecord, TaskRecord, UserCallRecord
@@ -165,8 +165,8 @@ class EpisodeRecord(CellRecord):
     """What the agent's program printed beside what it said: the end of it, without secrets."""
     flags: list[str] = Field(default_factory=list[str])
     """What was odd about the simulated user, if anything was."""
-    pruned: EpisodeCounts | None = None
-    """What was counted of it before its conversation was pruned; None where it is still there."""
+    pruned: PrunedRecord | None = None
+    """What is left of it once its conversation was pruned; None where that is still there."""
 
     @property
     def key(self) -> CellKey:
@@ -181,13 +181,13 @@ class EpisodeRecord(CellRecord):
     @property
     def step_count(self) -> int:
         """The number of steps that it took."""
-        return len(self.steps) if self.pruned is None else self.pruned.steps
+        return len(self.steps) if self.pruned is None else self.pruned.counts.steps
 
     @property
     def turns(self) -> int:
         """The number of turns that it took."""
         if self.pruned is not None:
-            return self.pruned.turns
+            return self.pruned.counts.turns
         return self.steps[-1].turn if self.steps else 0
 
 

@@ -2250,6 +2250,8 @@ export interface components {
             parts: components["schemas"]["RewardPart"][];
             /** Printed */
             printed: string;
+            /** Pruned */
+            pruned: string;
             /** Reward */
             reward: number | null;
             /** Run */

@@ -193,6 +193,7 @@ function Content({ episode, run, turn, step, filter }: ContentProps) {
           <h2>Conversation</h2>
           <h2>Ground truth</h2>
         </div>
+        {episode.pruned && <p className="quiet">{episode.pruned}</p>}
         {rows.slice(0, shown).map((row, index) => (
           <div
             // biome-ignore lint/suspicious/noArrayIndexKey: A step may be said and answered; rows never move.
@@ -233,7 +234,7 @@ function Content({ episode, run, turn, step, filter }: ContentProps) {
             Show {Math.min(STEPS, rows.length - shown)} more of {rows.length} items
           </button>
         )}
-        {!rows.length && <p className="quiet">Nothing was said or done.</p>}
+        {!rows.length && !episode.pruned && <p className="quiet">Nothing was said or done.</p>}
         {rows.length > 0 && !episode.truth.length && <p className="quiet">The task asks for no action.</p>}
       </div>
       <EpisodeAfter episode={episode} />
