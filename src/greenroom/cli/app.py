@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, str] = {
     "run": "Let an agent play tasks and report how many it solves, and how reliably.",
     "resume": "Go on with a run that was interrupted: only what has no result yet is played.",
     "compare": "Compare runs or evaluations with the first, task by task or row by row.",
+    "trend": "Find tasks that are solved more or less often than in the runs before.",
     "errors": "Break failures down by kind, and explain each with its evidence.",
     "identify": "Have a model judge the failures of a run: whose fault, and "
     "what the agent did wrong.",
@@ -43,7 +44,7 @@ COMMANDS: Mapping[str, str] = {
     "generate": "Make a fresh world with tasks, to measure on data that no model has seen.",
     "model-server": "Serve scripted agents and users as a language model that "
     "speaks OpenAI's protocol.",
-    "runs": "List, show, export and delete runs.",
+    "runs": "List, show, export, prune and delete runs.",
     "tasks": "List, show and check tasks.",
     "agents": "List the agents that can play.",
     "models": "Fetch and list models that run on this machine.",

@@ -196,3 +196,8 @@ def played_by(agent: str, env: str = "") -> ColumnElement[bool]:
     if not env:
         return by_agent
     return by_agent & jobs.c.dataset.startswith(f"{storable(env)}/", autoescape=True)
+
+
+def named_after(stem: str) -> ColumnElement[bool]:
+    """Whether a run's name begins with a stem and a hyphen, as the names that are made up do."""
+    return jobs.c.name.startswith(f"{storable(stem)}-", autoescape=True)
