@@ -19,7 +19,7 @@ from greenroom.analysis.tools import tools_of
 from greenroom.store import CellKey, EpisodeRecord, EpisodeSummary, Store
 from greenroom.store.aggregates import StoredCounts, stored_counts
 from greenroom.store.episode_counts import COUNTS_VERSION, EpisodeCounts
-from greenroom.store.records import small_usage, total_cost
+from greenroom.store.records import total_cost
 from greenroom.util.raw_json import record_text
 
 
@@ -80,7 +80,7 @@ def counted_episodes(
 
 
 def _from_counts(found: StoredCounts) -> CountedEpisode:
-    counts, usage = found.counts, small_usage(found.usage)
+    counts, usage = found.counts, found.usage
     summary = EpisodeSummary(
         task_index=found.task_index,
         trial=found.trial,

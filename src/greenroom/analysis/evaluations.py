@@ -23,6 +23,7 @@ from greenroom.store import (
     Store,
     Usage,
 )
+from greenroom.store.records import AnyUsage
 
 CONFIDENCE = 0.95
 _MOST_KINDS = 2_000
@@ -223,7 +224,7 @@ class _Scores:
         )
 
 
-def _spend(purses: dict[str, _Purse], usage: Mapping[str, Usage], *, is_result: bool) -> None:
+def _spend(purses: dict[str, _Purse], usage: Mapping[str, AnyUsage], *, is_result: bool) -> None:
     for name, used in usage.items():
         purse = purses[name]
         purse.calls += used.calls

@@ -8,7 +8,7 @@ from itertools import islice
 from math import comb, nan
 
 from greenroom.analysis.figures import ErrorConvention
-from greenroom.store.records import EpisodeRecord, EpisodeSummary, Usage, total_cost
+from greenroom.store.records import AnyUsage, EpisodeRecord, EpisodeSummary, Usage, total_cost
 
 SOLVED = 1 - 1e-6
 """Tau Bench's measure: a reward this close to 1 is a success."""
@@ -124,13 +124,16 @@ def cost_of(rows: Iterable[EpisodeLike]) -> float | None:
 
 def tokens_of(rows: Iterable[EpisodeLike]) -> dict[str, int]:
     """The tokens of episodes by purse."""
-    used = usage_by_purse(row.usage for row in rows)
-    return {purse: one.prompt_tokens + one.completion_tokens for purse, one in used.items()}
+    found: dict[str, int] = {}
+    for row in rows:
+        for purse, used in row.usage.items():
+            found[purse] = found.get(purse, 0) + used.tokens
+    return found
 
 
-def usage_by_purse(usages: Iterable[Mapping[str, Usage]]) -> dict[str, Usage]:
+def usage_by_purse(usages: Iterable[Mapping[str, AnyUsage]]) -> dict[str, Usage]:
     """Usages in one for each purse."""
-    found: dict[str, list[Usage]] = {}
+    found: dict[str, list[AnyUsage]] = {}
     for usage in usages:
         for purse, used in usage.items():
             found.setdefault(purse, []).append(used)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from operator import add
 
 from greenroom.analysis.figures import Immutable
 from greenroom.analysis.parties import PARTIES, Done, calls_by
@@ -38,26 +39,27 @@ class ToolTally:
     """Counts the calls of tools, episode by episode."""
 
     def __init__(self) -> None:
-        self._counts: dict[str, Counter[str]] = {}
+        self._counts: dict[str, ToolCounts] = {}
+        self._episodes = Counter[str]()
 
     def add(self, *parties: Mapping[str, ToolCounts]) -> None:
         """Count the calls of an episode: those of each party."""
         for party in parties:
             for name, one in party.items():
-                counts = self._counts.setdefault(name, Counter())
-                counts["calls"] += one.calls
-                counts["writes"] += one.writes
-                counts["invalid"] += one.invalid
-                counts["errors"] += one.errors
-        for name in {name for party in parties for name in party}:
-            self._counts[name]["episodes"] += 1
+                so_far = self._counts.get(name, _NONE)
+                self._counts[name] = ToolCounts(*map(add, so_far, one))
+        self._episodes.update({name for party in parties for name in party})
 
     def figures(self) -> list[ToolFigures]:
         """The tools by how often they were called, the most frequent first."""
-        names = ("calls", "errors", "invalid", "episodes")
         found = [
             ToolFigures(
-                name=tool, writes=counts["writes"] > 0, **{one: counts[one] for one in names}
+                name=tool,
+                writes=counts.writes > 0,
+                calls=counts.calls,
+                errors=counts.errors,
+                invalid=counts.invalid,
+                episodes=self._episodes[tool],
             )
             for tool, counts in self._counts.items()
         ]

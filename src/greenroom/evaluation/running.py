@@ -47,7 +47,8 @@ async def run_evaluation(
         if context.recordings is not None:  # what recorded outputs took is not spent again
             rows, attempts = store.evaluations.summaries, store.evaluations.attempts
             usages = (one.usage for one in chain(rows(evaluation.id), attempts(evaluation.id)))
-            used = [one for by in usages for purse, one in by.items() if purse != "agent"]
+            paid = (one for by in usages for purse, one in by.items() if purse != "agent")
+            used = [Usage.total([one]) for one in paid]
         async with context.opened(evaluation, used) as opened:
             assert opened.pool is not None
 

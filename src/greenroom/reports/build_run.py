@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from greenroom.analysis.figures import Diagnosis, ErrorBreakdown
-from greenroom.analysis.tally import EpisodeLike, usage_by_purse
+from greenroom.analysis.tally import EpisodeLike
 from greenroom.reports import run_words as words
 from greenroom.reports import sections
 from greenroom.reports import shared_sections as shared
@@ -211,9 +211,8 @@ def slices(data: RunData) -> Iterator[AnySection]:
 def costs(data: RunData) -> Iterator[AnySection]:
     """Tokens and money by purse."""
     if bought(data):
-        spent = usage_by_purse(one.usage for one in data.counted)
         untold = not data.metrics.costs_are_told
-        yield from shared.costs_table(spent, data.attempts_usage, data.attempts, untold=untold)
+        yield from shared.costs_table(data.used, data.attempts_usage, data.attempts, untold=untold)
 
 
 def latency(data: RunData) -> Iterator[AnySection]:

@@ -9,7 +9,7 @@ as a record that several trials looked up, are kept once: items refer to them by
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from greenroom.messages import text_of
@@ -23,7 +23,7 @@ from greenroom.reports.html_rewards import (
     outputs,
     reward_words,
 )
-from greenroom.reports.report import EvaluatedRow, EvaluationData, RunData
+from greenroom.reports.report import EvaluatedRow, EvaluationData, RunData, stored
 from greenroom.reports.sections import Failures, Grid, Report
 from greenroom.reports.texts import date_text, money, show
 from greenroom.store import EpisodeRecord, chat_of, decoded
@@ -56,7 +56,7 @@ def conversations(
     first = sorted(places, key=lambda place: (place not in reasons, place[1], place[0]))
     wanted = dict.fromkeys(first[:MOST_CONVERSATIONS])
     made: dict[Place, dict[str, Any]] = {}
-    for place, record in _cells(data):
+    for place, record in _cells(data, list(wanted)):
         if place not in wanted:
             continue
         key, trial = place
@@ -87,9 +87,14 @@ def conversations(
     return links, {key: _block(found) for key, found in cells.items()}
 
 
-def _cells(data: Data) -> Iterator[tuple[Place, EpisodeRecord | EvaluatedRow]]:
+def _cells(
+    data: Data, wanted: Sequence[Place]
+) -> Iterator[tuple[Place, EpisodeRecord | EvaluatedRow]]:
+    """The cells that are wanted, and maybe others."""
     if isinstance(data, RunData):
-        yield from ((episode.key, episode) for episode in data.episodes)
+        kept = stored(data.episodes)
+        found = data.episodes if kept is None else kept.of(wanted)
+        yield from ((episode.key, episode) for episode in found)
     else:
         # People count rows and repeats from 1.
         yield from (((result.row - 1, result.repeat - 1), result) for result in data.results)

@@ -14,6 +14,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 from greenroom._version import __version__
 from greenroom.analysis.figures import Estimate
+from greenroom.analysis.tally import usage_by_purse
 from greenroom.errors import InputError
 from greenroom.reports.inspect_samples import (
     REWARD,
@@ -167,7 +168,7 @@ def _run_header(report: RunReport) -> dict[str, Any]:
         metrics={REWARD: shown},
         done=metrics.with_result,
         scored={REWARD: metrics.with_result},
-        usage=_total(one.usage for one in report.counted),
+        usage=usage_by_purse(one.usage for one in report.counted),
         models=models_of(run),
         metadata={
             OWN: {
@@ -198,17 +199,8 @@ def _evaluation_header(report: EvaluationReport) -> dict[str, Any]:
         metrics={one.alias: {"mean": one.mean} for one in figures.evaluators},
         done=figures.with_result,
         scored={one.alias: one.scored for one in figures.evaluators},
-        usage=_total(one.usage for one in report.results),
+        usage=usage_by_purse(one.usage for one in report.results),
         models={},
         metadata={OWN: {"evaluation": evaluation.name, "config": evaluation.config}},
         solver=evaluation.workflow,
     )
-
-
-def _total(usages: Iterable[Mapping[str, Usage]]) -> dict[str, Usage]:
-    total: dict[str, Usage] = {}
-    for one in usages:
-        for purse, usage in one.items():
-            before = total.get(purse)
-            total[purse] = usage if before is None else Usage.total([before, usage])
-    return total

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Annotated, Any, Generic, Literal, TypeVar, cast, overload
 
 from pydantic import Field, WrapSerializer, WrapValidator, computed_field
@@ -12,10 +13,18 @@ from greenroom.analysis.evaluations import EvaluationFigures
 from greenroom.analysis.figures import Immutable
 from greenroom.analysis.judged import JudgedFigures
 from greenroom.analysis.slices import Slice
+from greenroom.analysis.tally import usage_by_purse
 from greenroom.analysis.tools import ToolFigures, tool_figures
 from greenroom.reports.sections import Failures, Report
 from greenroom.store import EvaluationRecord, ResultRecord, ResultSummary
-from greenroom.store.records import CellRecord, EpisodeRecord, EpisodeSummary, RunRecord, Usage
+from greenroom.store.records import (
+    CellKey,
+    CellRecord,
+    EpisodeRecord,
+    EpisodeSummary,
+    RunRecord,
+    Usage,
+)
 
 RecordT = TypeVar("RecordT", bound=CellRecord)
 SummaryT = TypeVar("SummaryT")
@@ -43,8 +52,9 @@ class StoredRecords(Sequence[RecordT], Generic[RecordT, SummaryT, BesideT]):
         read: Callable[[], Iterator[RecordT]],
         counted: Sequence[SummaryT] = (),
         beside: BesideT | None = None,
+        find: Callable[[Sequence[CellKey]], Iterator[RecordT]] | None = None,
     ) -> None:
-        self._read = read
+        self._read, self._find = read, find
         self.counted = counted
         """What is counted of each: small enough to be kept."""
         self.beside = beside
@@ -55,6 +65,10 @@ class StoredRecords(Sequence[RecordT], Generic[RecordT, SummaryT, BesideT]):
 
     def __len__(self) -> int:
         return len(self.counted)
+
+    def of(self, keys: Sequence[CellKey]) -> Iterator[RecordT]:
+        """The records of these cells, and maybe others: all are read where that is simpler."""
+        return self._read() if self._find is None else self._find(keys)
 
     @overload
     def __getitem__(self, index: int) -> RecordT: ...
@@ -122,6 +136,11 @@ class RunData(Immutable, frozen=True):
         """What is counted of each episode."""
         kept = stored(self.episodes)
         return self.episodes if kept is None else kept.counted
+
+    @cached_property
+    def used(self) -> Mapping[str, Usage]:
+        """What all episodes used together, by purse."""
+        return usage_by_purse(one.usage for one in self.counted)
 
     @property
     def tools(self) -> Sequence[ToolFigures]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import chain
 
 from greenroom.analysis.figures import ConventionMetrics
 from greenroom.analysis.tally import usage_by_purse
@@ -81,21 +82,23 @@ def _other_figures(data: RunData, other: ConventionMetrics | None) -> Iterator[F
 
 def _money_figures(data: RunData) -> Iterator[Figure]:
     metrics = data.metrics
-    usages = [*(one.usage for one in data.counted), data.attempts_usage]
-    used = Usage.total(usage_by_purse(one.usage for one in data.counted).values())
+    used = Usage.total(data.used.values())
+    purses = usage_by_purse([data.used, data.attempts_usage])
     if bought(data) or not metrics.costs_are_told:
         average = metrics.average_cost
         each = "" if average is None else f"{money(average)} per episode"
-        cost = cost_figure(usages, data.run.config, each, untold=not metrics.costs_are_told)
+        usages = chain((one.usage for one in data.counted), [data.attempts_usage])
+        untold = not metrics.costs_are_told
+        cost = cost_figure(purses, usages, data.run.config, each, untold=untold)
         yield cost
         solved = metrics.outcomes.get("success", 0)
         if cost.value is not None and solved:
             meaning = "all that was spent, by solved episodes"
             yield fig("cost_per_solved", "Cost per solved", cost.value / solved, meaning, "money")
     if bought(data):
-        tokens = {purse: one.tokens for purse, one in usage_by_purse(usages).items() if one.tokens}
-        purses = "; ".join(f"{purse} {count:,}" for purse, count in tokens.items())
-        yield fig("tokens", "Tokens", sum(tokens.values()), purses, "count")
+        tokens = {purse: one.tokens for purse, one in purses.items() if one.tokens}
+        by_purse = "; ".join(f"{purse} {count:,}" for purse, count in tokens.items())
+        yield fig("tokens", "Tokens", sum(tokens.values()), by_purse, "count")
     if used.cached_calls:
         worth = used.cached_cost
         saved = "" if worth is None else f"; they cost {money(worth)} when bought"

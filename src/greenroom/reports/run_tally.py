@@ -80,7 +80,12 @@ class RunTally:
             ),
             errors=self._failures.breakdown(),
             published=published_rows(run),
-            episodes=StoredEpisodes(lambda: store.runs.results(run.id), self.counted, tools),
+            episodes=StoredEpisodes(
+                lambda: store.runs.results(run.id),
+                self.counted,
+                tools,
+                lambda keys: store.runs.pages.each_of(run.id, keys),
+            ),
             identical_tasks=self._repeats.identical_tasks,
             crashes=self._crashes,
             pruned=self._pruned,

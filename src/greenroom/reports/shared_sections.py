@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from greenroom.analysis.figures import Estimate, Immutable, Latency
-from greenroom.analysis.tally import usage_by_purse
 from greenroom.reports import sections
 from greenroom.reports.plain import without_secrets
 from greenroom.reports.sections import AnySection, Cell, Column, Figure, Format, Point, Row, columns
 from greenroom.reports.texts import known, money, plural
 from greenroom.store.outcomes import OUTCOMES, outcome_info
-from greenroom.store.records import JobRecord, Usage, total_cost
+from greenroom.store.records import AnyUsage, JobRecord, Usage, total_cost
 from greenroom.util.json_values import as_list
 from greenroom.util.raw_json import plain
 
@@ -153,16 +152,18 @@ def setup_text(config: Any) -> sections.Text:
 
 
 def cost_figure(
-    usages: Sequence[Mapping[str, Usage]],
+    purses: Mapping[str, Usage],
+    usages: Iterable[Mapping[str, AnyUsage]],
     config: Mapping[str, Any],
     more: str = "",
     *,
     agent: str = "agent",
     untold: bool = False,
 ) -> Figure:
-    """All that was spent, by purse; where a part is unknown, who does not tell it."""
-    purses = usage_by_purse(usages)
-    known_part = sum(one.cost or 0.0 for usage in usages for one in usage.values())
+    """All that was spent, by purse; where a part is unknown, who does not tell it.
+
+    `purses` are the sums of `usages`, of which the known part is told where the rest is unknown.
+    """
     models = {"agent": config.get("model"), "user": config.get("user_model")}
     models["judge"] = config.get("judge_model")
     silent = [agent] if untold else []
@@ -179,7 +180,10 @@ def cost_figure(
     lost = sum(one.lost_calls for one in purses.values())
     more = "; ".join(part for part in ["in all", more, ", ".join(split), lost_words(lost)] if part)
     cost = None if reasons else total_cost(purses.values())
-    unknown = f"{money(known_part)} or more" if known_part else "unknown"
+    unknown = "unknown"
+    if cost is None:
+        known_part = sum(one.cost or 0.0 for usage in usages for one in usage.values())
+        unknown = f"{money(known_part)} or more" if known_part else unknown
     return fig("cost", "Cost", cost, "; ".join(reasons) or more, "money", unknown=unknown)
 
 

@@ -10,10 +10,10 @@ from sqlalchemy import Engine, and_, case, null, select, tuple_
 
 from greenroom.store.database import transaction
 from greenroom.store.episode_counts import COUNTS_VERSION, EpisodeCounts
-from greenroom.store.job_rows import cell_of, usage_from
+from greenroom.store.job_rows import cell_of
 from greenroom.store.kinds import RUNS
 from greenroom.store.outcomes import Outcome
-from greenroom.store.records import CellKey, EpisodeRecord, Usage
+from greenroom.store.records import CellKey, EpisodeRecord, UsageCounts, usage_counts
 from greenroom.store.schema import results
 from greenroom.util.raw_json import raw_value, record_of
 
@@ -32,7 +32,7 @@ class StoredCounts:
     outcome: Outcome
     reward: float | None
     seconds: float
-    usage: dict[str, Usage]
+    usage: dict[str, UsageCounts]
     counts: EpisodeCounts
     is_pruned: bool
     """Its conversation was pruned."""
@@ -79,7 +79,7 @@ def _read(
                 outcome=intern(row.outcome),  # pyright: ignore[reportArgumentType]
                 reward=row.score,
                 seconds=row.seconds,
-                usage=usage_from(row.usage),
+                usage=usage_counts(row.usage),
                 counts=record_of(EpisodeCounts, row.summary),
                 is_pruned=row.pruned,
             )

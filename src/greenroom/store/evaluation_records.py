@@ -15,7 +15,7 @@ from pydantic import Field, field_validator
 from greenroom.store.columns import ColumnRecord
 from greenroom.store.outcomes import NO_RESULT, Outcome
 from greenroom.store.record import Record
-from greenroom.store.records import CellKey, CellRecord, JobRecord, Usage, small_usage
+from greenroom.store.records import AnyUsage, CellKey, CellRecord, JobRecord, small_usage
 
 _FORMER_OUTCOMES = {"ok": "answered", "error": "infrastructure_error"}
 """What older databases and exports call them."""
@@ -122,7 +122,7 @@ class ResultSummary:
     outcome: Outcome
     seconds: float
     cost: float | None
-    usage: dict[str, Usage]
+    usage: Mapping[str, AnyUsage]
     error: str | None
     scores: dict[str, ScoreSummary]
     question: str = ""

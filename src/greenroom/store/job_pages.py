@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
@@ -24,6 +24,8 @@ from greenroom.store.records import CellKey
 from greenroom.store.schema import jobs, results, test_sets
 from greenroom.store.workers import leases_of_jobs
 from greenroom.util.raw_json import record_text, storable
+
+_AT_ONCE = 200
 
 JobPlace = tuple[str, str]
 """Where a job stands in the list: when it was created, and its id."""
@@ -168,6 +170,11 @@ class JobPages(Generic[JobT, CellT, SummaryT]):
         """The results of these cells that there are, in the order of the keys."""
         found = self.records_of(job_id, keys)
         return [found[key] for key in keys if key in found]
+
+    def each_of(self, job_id: str, keys: Sequence[CellKey]) -> Iterator[CellT]:
+        """The same one after the other, however many they are."""
+        for place in range(0, len(keys), _AT_ONCE):
+            yield from self.records_of(job_id, keys[place : place + _AT_ONCE]).values()
 
     def trials(self, job_id: str, item: int) -> list[int]:
         """The trials of a task or a row that have a result."""

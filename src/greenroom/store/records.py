@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from operator import attrgetter
 from sys import intern
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from greenroom.store.episode_counts import PrunedRecord, Seconds
 from greenroom.store.outcomes import NO_RESULT, Outcome
@@ -63,7 +64,7 @@ class Usage(Record):
         return self.prompt_tokens + self.completion_tokens
 
     @classmethod
-    def total(cls, usages: Iterable[Usage]) -> Usage:
+    def total(cls, usages: Iterable[AnyUsage]) -> Usage:
         """Usages in one. An unknown price stays unknown; calls that were not made cost nothing."""
         parts = list(usages)
         counts = {
@@ -73,24 +74,60 @@ class Usage(Record):
         }
         return cls(
             **counts,
-            cost=_sum_of_known((usage.calls, usage.cost) for usage in parts),
+            cost=total_cost(parts),
             cached_cost=_sum_of_known((usage.cached_calls, usage.cached_cost) for usage in parts),
         )
 
 
-_ALL_FIELDS = set(Usage.model_fields)
+@dataclass(frozen=True, slots=True)
+class UsageCounts:
+    """The same as `Usage` in a quarter of its memory, for summaries: there are many of them."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    retries: int = 0
+    lost_calls: int = 0
+    cached_calls: int = 0
+    cached_prompt_tokens: int = 0
+    cached_completion_tokens: int = 0
+    cached_cost: float | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that were billed."""
+        return self.prompt_tokens + self.completion_tokens
 
 
-def small_usage(usage: dict[str, Usage]) -> dict[str, Usage]:
-    """The same in half the memory: pydantic's sets of given fields become one set for all."""
-    for one in usage.values():
-        object.__setattr__(one, "__pydantic_fields_set__", _ALL_FIELDS)
-    return usage
+AnyUsage = Usage | UsageCounts
 
 
-def total_cost(usages: Iterable[Usage]) -> float | None:
+def small_usage(usage: Mapping[str, Usage]) -> dict[str, UsageCounts]:
+    """Usage by purse, as summaries hold it."""
+    return {purse: UsageCounts(**dict(one)) for purse, one in usage.items()}
+
+
+@cache
+def _usage_counts() -> TypeAdapter[dict[str, UsageCounts]]:
+    return TypeAdapter(dict[str, UsageCounts])
+
+
+def usage_counts(text: str) -> dict[str, UsageCounts]:
+    """Usage by purse, as summaries hold it, from its JSON."""
+    return _usage_counts().validate_json(text)
+
+
+def total_cost(usages: Iterable[AnyUsage]) -> float | None:
     """What usages cost together; None if a price is not known, or nothing was bought."""
-    return _sum_of_known((usage.calls, usage.cost) for usage in usages)
+    total, bought = 0.0, False
+    for usage in usages:
+        if usage.cost is not None:
+            total += usage.cost
+            bought = True
+        elif usage.calls:
+            return None
+    return total if bought else None
 
 
 def known_cost(usages: Collection[Usage]) -> float | None:
@@ -203,7 +240,7 @@ class EpisodeSummary:
     turns: int
     seconds: float
     cost: float | None
-    usage: dict[str, Usage]
+    usage: Mapping[str, AnyUsage]
     instruction: str = ""
 
     @property
