@@ -244,6 +244,10 @@ def failure_section(
 def _failures_of(
     result: EvaluatedRow, evaluation: EvaluationRecord
 ) -> Iterator[sections.FailedCell]:
+    if result.has_result and not any(
+        one.broken or one.passed is False for one in result.scores.values()
+    ):
+        return
     failed = partial(
         sections.FailedCell,
         item=result.row - 1,

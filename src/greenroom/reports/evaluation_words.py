@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from greenroom.analysis.evaluations import EvaluationFigures
@@ -44,7 +45,12 @@ def input_names(row: Mapping[str, Any], evaluation: EvaluationRecord) -> list[st
     kept = [config.get("expected"), config.get("outputs")]
     kept += [spec["settings"].get("expected") for spec in evaluation.evaluators]
     inputs = config.get("input_columns") or config.get("inputs")
-    return inputs or [one for one in column_roles(list(row)).inputs if one not in kept]
+    return inputs or [one for one in _inputs_of(tuple(row)) if one not in kept]
+
+
+@lru_cache(maxsize=256)
+def _inputs_of(columns: tuple[str, ...]) -> tuple[str, ...]:
+    return column_roles(columns).inputs
 
 
 def _asked(value: Any) -> str:

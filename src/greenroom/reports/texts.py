@@ -87,7 +87,7 @@ def one_line(text: str, limit: int | None = None, *, spaces: bool = False) -> st
 
     Runs of spaces become one, unless they are to stay.
     """
-    line = _CONTROLS.sub(" ", text)
+    line = text if text.isprintable() else _CONTROLS.sub(" ", text)
     line = line.rstrip() if spaces else " ".join(line.split())
     if limit is not None and len(line) > limit:
         return line[: max(1, limit - 1)].rstrip() + "…"

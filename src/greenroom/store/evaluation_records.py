@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from sys import intern
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
@@ -113,6 +113,17 @@ class ScoreSummary:
     """Why it is not a pass, where its record was read."""
 
 
+_NOTHING: Mapping[str, Any] = {}
+
+
+@lru_cache(maxsize=65536)
+def _shared_score(
+    score: float | None, passed: bool | None, broken: bool, reason: str
+) -> ScoreSummary:
+    """Results have few different scores: each is in memory once."""
+    return ScoreSummary(score, passed, broken, reason)
+
+
 @dataclass(frozen=True, slots=True)
 class ResultSummary:
     """What is counted of a result; without what was said, so that many fit into memory."""
@@ -139,15 +150,17 @@ class ResultSummary:
         return cls(
             **{name: getattr(result, name) for name in copied},
             scores={
-                alias: ScoreSummary(
-                    one.score, one.passed, one.broken, "" if one.passed else intern(one.reason)
+                alias: _shared_score(
+                    one.score, one.passed, one.broken, "" if one.passed else one.reason
                 )
                 for alias, one in result.scores.items()
             },
-            usage=small_usage(result.usage),
+            usage=small_usage(result.usage) if result.usage else _NOTHING,
             question=question,
             groups=groups,
-            model_seconds={k: array("d", v) for k, v in result.model_seconds.items()},
+            model_seconds={k: array("d", v) for k, v in result.model_seconds.items()}
+            if result.model_seconds
+            else _NOTHING,
         )
 
     @property
