@@ -87,7 +87,7 @@ def _verify(path: Path, run: str | None, *, json: bool) -> None:
     pruned = len(pruned_digests(store.engine, found.id))
     if json:
         facts = {"run": found.name, "holds": not problems, "differences": problems}
-        print_json(facts | {"pruned": pruned})
+        print_json(facts | ({"pruned": pruned} if pruned else {}))
     else:
         if pruned:
             echo(

@@ -145,8 +145,7 @@ def _other_figures(data: EvaluationData) -> Iterator[sections.Figure]:
     if found.purses:
         counted = _kept(data).counted
         usages = [*(one.usage for one in counted), *data.attempts_usage]
-        purses = usage_by_purse(usages)
-        cost = shared.cost_figure(purses, usages, data.evaluation.config, agent="workflow")
+        cost = shared.cost_figure(usages, data.evaluation.config, agent="workflow")
         yield cost
         passed = sum(shown_outcome(result) == "passed" for result in counted)
         if cost.value and passed:

@@ -11,11 +11,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
+from greenroom.analysis.counts import counted_episode
 from greenroom.analysis.figures import ConventionMetrics
 from greenroom.errors import GreenroomError, InputError
-from greenroom.reports.build import build_report
+from greenroom.reports.build import report_of
 from greenroom.reports.plain import without_secrets
 from greenroom.reports.report import RunReport
+from greenroom.reports.run_tally import counted_run
 from greenroom.reports.texts import money, percent, plural
 from greenroom.store import RunRecord, Store
 from greenroom.store.aggregates import pruned_digests
@@ -34,7 +36,9 @@ _BLOCK: Final = re.compile(r"^```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 def build_card(store: Store, run: RunRecord, commands: Sequence[str] = ()) -> dict[str, Any]:
     """The card of a run; `commands` are those that play it again."""
-    report = build_report(store, run)
+    # A claim is worked out from the records themselves, and not from what was counted of them.
+    episodes = map(counted_episode, store.runs.results(run.id))
+    report = report_of(counted_run(episodes).data(store, run))
     metrics = report.metrics
     excluded, counted = metrics.conventions["errors_excluded"], metrics.conventions
     return {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import chain
 
 from greenroom.analysis.figures import ConventionMetrics
 from greenroom.analysis.tally import usage_by_purse
@@ -87,9 +86,8 @@ def _money_figures(data: RunData) -> Iterator[Figure]:
     if bought(data) or not metrics.costs_are_told:
         average = metrics.average_cost
         each = "" if average is None else f"{money(average)} per episode"
-        usages = chain((one.usage for one in data.counted), [data.attempts_usage])
-        untold = not metrics.costs_are_told
-        cost = cost_figure(purses, usages, data.run.config, each, untold=untold)
+        usages = [*(one.usage for one in data.counted), data.attempts_usage]
+        cost = cost_figure(usages, data.run.config, each, untold=not metrics.costs_are_told)
         yield cost
         solved = metrics.outcomes.get("success", 0)
         if cost.value is not None and solved:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from greenroom.analysis.figures import Estimate, Immutable, Latency
+from greenroom.analysis.tally import usage_by_purse
 from greenroom.reports import sections
 from greenroom.reports.plain import without_secrets
 from greenroom.reports.sections import AnySection, Cell, Column, Figure, Format, Point, Row, columns
@@ -152,18 +153,15 @@ def setup_text(config: Any) -> sections.Text:
 
 
 def cost_figure(
-    purses: Mapping[str, Usage],
-    usages: Iterable[Mapping[str, AnyUsage]],
+    usages: Sequence[Mapping[str, AnyUsage]],
     config: Mapping[str, Any],
     more: str = "",
     *,
     agent: str = "agent",
     untold: bool = False,
 ) -> Figure:
-    """All that was spent, by purse; where a part is unknown, who does not tell it.
-
-    `purses` are the sums of `usages`, of which the known part is told where the rest is unknown.
-    """
+    """All that was spent, by purse; where a part is unknown, who does not tell it."""
+    purses = usage_by_purse(usages)
     models = {"agent": config.get("model"), "user": config.get("user_model")}
     models["judge"] = config.get("judge_model")
     silent = [agent] if untold else []

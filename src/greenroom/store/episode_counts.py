@@ -7,12 +7,14 @@ have none, and are counted from their records. What is kept here outlives the tr
 from __future__ import annotations
 
 from datetime import datetime
+from functools import cached_property
 from math import inf
 from typing import Annotated, NamedTuple
 
 from pydantic import BeforeValidator, Field
 
 from greenroom.store.record import Record
+from greenroom.util.raw_json import record_of
 
 COUNTS_VERSION = 1
 """Changes whenever the same episode would be counted in another way."""
@@ -86,7 +88,13 @@ class PrunedRecord(Record):
     at: datetime
     digest: str
     """The sha256 of the episode as it was kept until then: claim cards name it."""
-    counts: EpisodeCounts
+    counted: str
+    """What was counted of it, as JSON."""
+
+    @cached_property
+    def counts(self) -> EpisodeCounts:
+        """What was counted of it."""
+        return record_of(EpisodeCounts, self.counted)
 
     def __str__(self) -> str:
         return f"its conversation was pruned on {self.at:%Y-%m-%d}"

@@ -17,12 +17,13 @@ from sqlalchemy import ColumnElement, LargeBinary, cast, func, select, update
 from greenroom.errors import InputError
 from greenroom.store.aggregates import is_pruned
 from greenroom.store.database import transaction
-from greenroom.store.episode_counts import EpisodeCounts, PrunedRecord
+from greenroom.store.episode_counts import PrunedRecord
 from greenroom.store.job_rows import cell_of, cell_row, digest_of
 from greenroom.store.kinds import RUNS
 from greenroom.store.records import CellKey, EpisodeRecord, RunRecord
 from greenroom.store.schema import jobs, results
 from greenroom.store.store import Store
+from greenroom.util.raw_json import record_text
 
 _BATCH = 200
 
@@ -119,10 +120,10 @@ def _without_conversation(row: Any) -> dict[str, Any] | None:
         episode: EpisodeRecord = cell_of(RUNS, row)
     except ValidationError:
         return None
-    counts = EpisodeCounts.model_validate(RUNS.summary(episode))
-    if not counts.counted:
+    counts = RUNS.summary(episode)
+    if not counts.get("counted"):
         return None
-    pruned = PrunedRecord(at=datetime.now(UTC), digest=digest_of(row), counts=counts)
+    pruned = PrunedRecord(at=datetime.now(UTC), digest=digest_of(row), counted=record_text(counts))
     gone: dict[str, Any] = {"opening": "", "opening_calls": [], "steps": []}
     gone |= {"messages": None, "printed": "", "pruned": pruned}
     kept = cell_row(RUNS, row.job_id, episode.model_copy(update=gone))
