@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from greenroom.store import (
     Store,
     Usage,
 )
+from greenroom.store.pruning import prune_run
 from tests.playground.conftest import Open, Running
 from tests.playground.stored_runs import HOSTILE, every_outcome, keep, other_sets, solved
 from tests.reports.sample import START, ended, played
@@ -196,6 +198,33 @@ def test_what_the_agent_printed_stands_with_the_episode(running: Running, store:
     (crashed,) = [one for one in results if one.outcome == "crashed"]
     path = f"runs/mixed/episodes/{crashed.task_index}/{crashed.trial}"
     assert _get(running, path)["printed"] == f"Traceback\n{HOSTILE}"
+
+
+def test_a_pruned_conversation_is_told_and_the_rest_is_as_it_was(
+    store: Store, open_playground: Open
+) -> None:
+    run = keep(store, "pruned", every_outcome(4))
+    running = open_playground(store)
+    failed = _failed(store, run.id)
+    path = f"runs/pruned/episodes/{failed.task_index}/{failed.trial}"
+    before, items = _get(running, path), _get(running, "runs/pruned/episodes")["items"]
+    assert before["pruned"] == ""
+    assert before["items"]
+    assert sum(prune_run(store, run.id)) == len(every_outcome(4))
+    found = _get(running, path)
+    assert re.fullmatch(
+        r"Its conversation was pruned on [\d-]+: its figures are kept\.", found["pruned"]
+    )
+    assert found["items"] == []
+    assert {one["words"] for one in found["truth"]} == {"what was done is pruned"}
+    for same in ("why", "reward", "parts", "differences", "outputs", "spent", "trials"):
+        assert found[same] == before[same]
+    assert _get(running, "runs/pruned/episodes")["items"] == items
+    again = open_playground(store)
+    assert any("pruned" in note for note in _get(again, "runs/pruned")["notes"])
+    by_kind = _get(again, "runs/pruned/episodes", kind=before["why"]["kind"])["items"]
+    assert {"task": failed.task_index, "trial": failed.trial}.items() <= by_kind[0].items()
+    assert again.api.get(f"{path}/steps/0").status_code == 404
 
 
 def test_neighbours_follow_the_filter(running: Running) -> None:
