@@ -203,14 +203,14 @@ def test_what_the_agent_printed_stands_with_the_episode(running: Running, store:
 def test_a_pruned_conversation_is_told_and_the_rest_is_as_it_was(
     store: Store, open_playground: Open
 ) -> None:
-    run = keep(store, "pruned", every_outcome(4))
+    run = keep(store, "pruned", every_outcome(6))
     running = open_playground(store)
     failed = _failed(store, run.id)
     path = f"runs/pruned/episodes/{failed.task_index}/{failed.trial}"
     before, items = _get(running, path), _get(running, "runs/pruned/episodes")["items"]
     assert before["pruned"] == ""
     assert before["items"]
-    assert sum(prune_run(store, run.id)) == len(every_outcome(4))
+    assert sum(prune_run(store, run.id)) == len(every_outcome(6))
     found = _get(running, path)
     assert re.fullmatch(
         r"Its conversation was pruned on [\d-]+: its figures are kept\.", found["pruned"]
@@ -221,7 +221,7 @@ def test_a_pruned_conversation_is_told_and_the_rest_is_as_it_was(
         assert found[same] == before[same]
     assert _get(running, "runs/pruned/episodes")["items"] == items
     again = open_playground(store)
-    assert any("pruned" in note for note in _get(again, "runs/pruned")["notes"])
+    assert any("pruned" in note for note in _get(again, "runs/pruned/report")["notes"])
     by_kind = _get(again, "runs/pruned/episodes", kind=before["why"]["kind"])["items"]
     assert {"task": failed.task_index, "trial": failed.trial}.items() <= by_kind[0].items()
     assert again.api.get(f"{path}/steps/0").status_code == 404
