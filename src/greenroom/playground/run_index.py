@@ -20,6 +20,8 @@ SLICES = ("tag", "tool", "kind")
 _MOST_RUNS = 8
 _MOST_EPISODES = 250_000
 """Of all runs that are remembered together: about 300 MB."""
+_PRUNED = 3
+"""The place in a stamp of how many conversations were pruned."""
 _REST = 1.0
 """Seconds: a run that goes on is looked at so often at most."""
 
@@ -61,6 +63,8 @@ class RunIndex:
             # Taken before the episodes are read: what comes in between is read again next time.
             stamp = self._pages.stamp(self._run_id)
             if stamp != self._stamp:
+                if self._stamp is not None and stamp[_PRUNED] != self._stamp[_PRUNED]:
+                    self._forget()
                 self._count_new()
                 self._stamp, self._report = stamp, None
             self._looked = time.monotonic()

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Engine, case, func, select, tuple_
 
+from greenroom.store.aggregates import is_pruned
 from greenroom.store.database import transaction
 from greenroom.store.job_pages import ANY, CellFilter, listed
 from greenroom.store.kinds import RUNS
@@ -17,9 +18,10 @@ from greenroom.store.schema import failed_attempts, jobs, results
 from greenroom.util.json_values import as_dict
 from greenroom.util.raw_json import raw_value, storable
 
-Stamp = tuple[int, int, str, int]
-"""Changes whenever something is added to a run: how many results there are and how many cells
-without one, when the last of them was started, and how many attempts came to nothing."""
+Stamp = tuple[int, int, str, int, int]
+"""Changes whenever something is added to a run, or pruned: how many results there are and how many
+cells without one, when the last of them was started, how many conversations were pruned, and how
+many attempts came to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +54,16 @@ class RunPages:
     engine: Engine
 
     def stamp(self, run_id: str) -> Stamp:
-        """What changes whenever something is added to a run."""
+        """What changes whenever something is added to a run, or pruned."""
         broken = func.coalesce(func.sum(case((results.c.outcome == NO_RESULT, 1), else_=0)), 0)
         last = func.coalesce(func.max(results.c.started_at), "")
-        cells = select(func.count(), broken, last).where(results.c.job_id == run_id)
+        pruned = func.coalesce(func.sum(case((is_pruned, 1), else_=0)), 0)
+        cells = select(func.count(), broken, last, pruned).where(results.c.job_id == run_id)
         attempts = select(func.count()).where(failed_attempts.c.job_id == run_id)
         with transaction(self.engine) as connection:
-            count, without, latest = connection.execute(cells).one()
-            return count, int(without), latest, connection.execute(attempts).scalar_one()
+            count, without, latest, gone = connection.execute(cells).one()
+            wasted = connection.execute(attempts).scalar_one()
+        return count, int(without), latest, int(gone), wasted
 
     def started(self, run_id: str) -> dict[CellKey, str]:
         """When each result of a run was started."""
