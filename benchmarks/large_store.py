@@ -37,6 +37,8 @@ COMMANDS = (
     "runs export large -o run.parquet",
     "runs export large --format tau-bench -o tau.json",
     "compare large other",
+    "errors large",
+    "trend other",
     "testset import rows.jsonl --name again",
     "evals show rows",
     "evals report rows -o rows.html",
