@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
 
-from greenroom.store import EpisodeRecord, Store, open_store, this_process
+from greenroom.errors import InputError
+from greenroom.store import EpisodeRecord, Store, StoreError, open_store, this_process
+from greenroom.store.pruning import compact, prune_run
 from tests.cli.running import Greenroom
 from tests.store.samples import sample_episode, sample_run
 
@@ -78,6 +81,20 @@ def test_the_file_gives_its_room_back(played: Greenroom) -> None:
     assert sum(file.stat().st_size for file in Path().glob("runs.db*")) < before - 1_500_000
 
 
+def test_a_file_in_use_stays_as_large_as_it_is(
+    played: Greenroom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GREENROOM_DATABASE_WAIT", "0.2")
+    store = open_store()
+    with sqlite3.connect("runs.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="could not be made smaller"):
+            compact(store)
+        other.execute("ROLLBACK")
+    other.close()
+    store.close()
+
+
 def test_a_rule_by_age_and_runs_under_way(played: Greenroom) -> None:
     assert "nothing to prune" in played("runs", "prune", "--older-than", "30d", "--yes").out
     store = open_store()
@@ -143,9 +160,6 @@ def test_other_commands_say_that_it_was_pruned(played: Greenroom) -> None:
 
 
 def test_a_run_that_goes_on_is_not_pruned_any_further(played: Greenroom) -> None:
-    from greenroom.errors import InputError
-    from greenroom.store.pruning import prune_run
-
     store: Store = open_store()
     run = store.runs.find("first")
     store.runs.update(run.model_copy(update={"num_trials": 3}))

@@ -56,6 +56,10 @@ def test_only_what_the_rules_want_is_pruned(store: Store, records: list[EpisodeR
     assert pruned == {key: kept[key] for key in pruned}
     now = store.runs.digests(run.id)
     assert {key for key in kept if now[key] == kept[key]} == kept.keys() - pruned.keys()
+    copy = store.runs.create(sample_run("copy", num_trials=150))
+    assert all(store.runs.add(copy.id, list(store.runs.results(run.id))))
+    assert pruned_digests(store.engine, copy.id) == pruned
+    store.runs.delete(copy)
     assert list(prune_run(store, run.id)) == [100]
     assert prunable_runs(store) == []
     assert [(one.step_count, one.turns) for one in store.runs.summaries(run.id)] == [(2, 1)] * 300

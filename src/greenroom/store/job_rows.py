@@ -101,7 +101,7 @@ def cell_row(kind: JobKind[Any, CellT, Any], job_id: str, record: CellT) -> dict
         "error": None if record.error is None else storable(record.error),
         "summary": record_text(kind.summary(record)),
         "record": record_text(fields),
-        "body": record_text(body) if body else None,
+        "body": record_text(body) if body and fields.get("pruned") is None else None,
     }
 
 

@@ -13,10 +13,11 @@ from typing import Any
 
 from pydantic import ValidationError
 from sqlalchemy import ColumnElement, LargeBinary, cast, func, select, update
+from sqlalchemy.exc import DBAPIError
 
 from greenroom.errors import InputError
 from greenroom.store.aggregates import is_pruned
-from greenroom.store.database import transaction
+from greenroom.store.database import StoreError, transaction
 from greenroom.store.episode_counts import PrunedRecord
 from greenroom.store.job_rows import cell_of, cell_row, digest_of
 from greenroom.store.kinds import RUNS
@@ -98,6 +99,7 @@ def prune_run(store: Store, run_id: str, *, keep_failures: bool = False) -> Iter
                             results.c.job_id == run_id,
                             results.c.item == row.item,
                             results.c.trial == row.trial,
+                            results.c.started_at == row.started_at,
                         )
                         .values(values)
                     )
@@ -107,11 +109,17 @@ def prune_run(store: Store, run_id: str, *, keep_failures: bool = False) -> Iter
 
 def compact(store: Store) -> None:
     """Give the room of what was deleted back to the disk, for an SQLite file."""
-    with store.engine.connect() as connection:
-        alone = connection.execution_options(isolation_level="AUTOCOMMIT")
-        # The smaller file is written beside the other one, and takes its place at a checkpoint.
-        for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
-            alone.exec_driver_sql(statement)
+    try:
+        with store.engine.connect() as connection:
+            alone = connection.execution_options(isolation_level="AUTOCOMMIT")
+            # The smaller file is written beside the other, and takes its place at a checkpoint.
+            for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+                alone.exec_driver_sql(statement)
+    except DBAPIError as error:
+        raise StoreError(
+            f"The file could not be made smaller ({error.orig}): try again when nobody else uses "
+            "it, and with enough free room for a copy."
+        ) from error
 
 
 def _without_conversation(row: Any) -> dict[str, Any] | None:
@@ -127,7 +135,7 @@ def _without_conversation(row: Any) -> dict[str, Any] | None:
     gone: dict[str, Any] = {"opening": "", "opening_calls": [], "steps": []}
     gone |= {"messages": None, "printed": "", "pruned": pruned}
     kept = cell_row(RUNS, row.job_id, episode.model_copy(update=gone))
-    return {"summary": kept["summary"], "record": kept["record"], "body": None}
+    return {name: kept[name] for name in ("summary", "record", "body")}
 
 
 def _wanted(run_id: str, keep_failures: bool) -> list[ColumnElement[bool]]:
