@@ -97,7 +97,7 @@ def stopped(store: Store, config: dict[str, Any]) -> tuple[RunRecord, str]:
 
 def purses(store: Store, run: RunRecord) -> list[Usage]:
     """Everything that a run has used, attempts that came to nothing included."""
-    used = [usage for record in store.runs.summaries(run.id) for usage in record.usage.values()]
+    used = [usage for record in store.runs.results(run.id) for usage in record.usage.values()]
     return used + [usage for row in store.runs.attempts(run.id) for usage in row.usage.values()]
 
 

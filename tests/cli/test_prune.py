@@ -12,7 +12,7 @@ from greenroom.errors import InputError
 from greenroom.store import EpisodeRecord, Store, StoreError, open_store, this_process
 from greenroom.store.pruning import compact, prune_run
 from tests.cli.running import Greenroom
-from tests.store.samples import sample_episode, sample_run
+from tests.store.samples import hold, sample_episode, sample_run
 
 
 @pytest.fixture
@@ -101,7 +101,8 @@ def test_a_rule_by_age_and_runs_under_way(played: Greenroom) -> None:
     for name in ("old", "live"):  # begun in January 2026
         run = store.runs.create(sample_run(name))
         assert store.runs.add(run.id, [sample_episode()]) == [True]
-    store.runs.acquire(store.runs.find("live"), this_process())
+    live, owner = store.runs.find("live"), this_process()
+    hold(store.runs, live, owner)
     found = played("runs", "prune", "--older-than", "4w", "--yes", "--json").json
     assert [one["name"] for one in found["runs"]] == ["old"]
     assert found["under_way"] == ["live"]
@@ -109,7 +110,7 @@ def test_a_rule_by_age_and_runs_under_way(played: Greenroom) -> None:
         False,
         True,
     ]
-    store.runs.release(store.runs.find("live").id, this_process())
+    store.runs.workers.leave(live.id, owner)
     store.close()
 
 
@@ -164,9 +165,9 @@ def test_a_run_that_goes_on_is_not_pruned_any_further(played: Greenroom) -> None
     run = store.runs.find("first")
     store.runs.update(run.model_copy(update={"num_trials": 3}))
     me = this_process()
-    store.runs.acquire(run, me)
+    hold(store.runs, run, me)
     with pytest.raises(InputError, match="under way"):
         list(prune_run(store, run.id))
-    store.runs.release(run.id, me)
+    store.runs.workers.leave(run.id, me)
     assert sum(prune_run(store, run.id)) == 6
     store.close()

@@ -9,7 +9,7 @@ import pytest
 
 from greenroom.store import RunRecord, Store, open_store
 from tests.cli.running import Greenroom
-from tests.store.samples import MOMENT, sample_episode, sample_run
+from tests.store.samples import MOMENT, hold, sample_episode, sample_run
 
 TASKS = 3
 
@@ -99,9 +99,10 @@ def test_a_run_under_way_is_refused(greenroom: Greenroom, filled: Store) -> None
 
     run = night(filled, 11, {})
     filled.runs.update(run.model_copy(update={"num_trials": 30}))
-    filled.runs.acquire(run, this_process())
+    owner = this_process()
+    hold(filled.runs, run, owner)
     result = greenroom("trend", "nightly-11")
     assert (result.status, "under way" in result.err) == (2, True)
     found = greenroom("trend", "nightly", "--json")
     assert found.status == 2
-    filled.runs.release(run.id, this_process())
+    filled.runs.workers.leave(run.id, owner)
