@@ -25,6 +25,7 @@ from greenroom.store import (
     open_store,
     this_process,
 )
+from greenroom.store.records import small_usage
 from tests.postgres import Postgres
 from tests.store.samples import MOMENT, hold, sample_episode, sample_run
 
@@ -66,7 +67,7 @@ def test_an_episode_comes_back_as_it_was(filled: Store) -> None:
     assert list(filled.runs.results(RUN)) == [record]
     (summary,) = filled.runs.summaries(RUN)
     assert (summary.step_count, summary.turns, summary.cost) == (2, 1, 0.25)
-    assert summary.usage == record.usage
+    assert summary.usage == small_usage(record.usage)
 
 
 def test_an_episode_is_kept_once(filled: Store) -> None:

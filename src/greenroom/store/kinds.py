@@ -10,14 +10,14 @@ from greenroom.store.evaluation_records import (
     ResultSummary,
     ScoreSummary,
 )
-from greenroom.store.job_rows import JobKind, usage_from
+from greenroom.store.job_rows import JobKind
 from greenroom.store.jobs import Jobs
 from greenroom.store.judging_records import (
     JudgementRecord,
     JudgementSummary,
     JudgingRecord,
 )
-from greenroom.store.records import EpisodeRecord, EpisodeSummary, RunRecord
+from greenroom.store.records import EpisodeRecord, EpisodeSummary, RunRecord, usage_counts
 from greenroom.store.regrading_records import GradeRecord, GradeSummary, RegradingRecord
 from greenroom.util.raw_json import raw_value
 
@@ -38,7 +38,7 @@ def _episode_summary(row: Any) -> EpisodeSummary:
         turns=counted.get("turns", 0),
         seconds=row.seconds,
         cost=row.cost,
-        usage=usage_from(row.usage),
+        usage=usage_counts(row.usage),
     )
 
 
@@ -63,7 +63,7 @@ def _result_summary(row: Any) -> ResultSummary:
         outcome=row.outcome,
         seconds=row.seconds,
         cost=row.cost,
-        usage=usage_from(row.usage),
+        usage=usage_counts(row.usage),
         error=row.error,
         scores={
             alias: ScoreSummary(one["score"], one["passed"], one["broken"])
