@@ -157,6 +157,15 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
     yield "runs", "card", "broken", "-o", made / "card.json"
     yield "runs", "card", "--verify", made / "card.json"
     yield "runs", "watch", "broken"
+    yield "runs", "watch", "broken", "--json"
+    for words in (("attempts",), ("pause",), ("go-on",), ("set", "--max-cost", 1)):
+        yield "runs", words[0], "broken", *words[1:]
+    yield "runs", "retry", "broken", "--outcome", "crashed", "--yes"
+    yield "runs", "prune", "--run", "asked", "--yes"
+    yield "trend", "broken"
+    yield "worker", "--run", "broken"
+    yield "worker", f"postgresql://me:{MARK}@127.0.0.1:1/x"
+    yield "worker", ADDRESS
     yield "evals", "show", "failed", "--row", 1
     yield "evals", "resume", "failed"
     yield "evals", "delete", "failed", "--yes"

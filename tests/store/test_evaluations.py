@@ -20,8 +20,8 @@ from greenroom.store import (
     open_store,
     this_process,
 )
-from tests.store.samples import MOMENT, hold, sample_evaluation, sample_result
 from greenroom.store.records import small_usage
+from tests.store.samples import MOMENT, hold, sample_evaluation, sample_result
 
 KEY = "id-evaluation"
 

@@ -64,12 +64,12 @@ def worker(
     if wait and (run is not None or evaluation is not None):
         raise InputError("--wait takes whatever comes: leave --run and --evaluation out.")
     if store_url is not None:
-        _use(store_url)
+        _refuse_password(store_url)
     if attached:
         threading.Thread(target=_stop_at_the_end_of_input, daemon=True).start()
     # A worker may be started while the database is away.
     patience = Patience("")
-    store = patience.call(open_store)
+    store = patience.call(partial(open_store, store_url))
     done: list[dict[str, Any]] = []
     stopped: int | None = None
     try:
@@ -88,7 +88,7 @@ def worker(
         raise typer.Exit(STOPPED + stopped)
 
 
-def _use(url: str) -> None:
+def _refuse_password(url: str) -> None:
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -97,13 +97,12 @@ def _use(url: str) -> None:
     try:
         password = make_url(url).password
     except ArgumentError:
-        password = None  # it is refused where it is opened
+        return  # it is refused where it is opened
     if password:
         raise InputError(
             f"Others can read a password in a command: give the URL as {URL_VARIABLE}, or the "
             "password as PGPASSWORD."
         )
-    os.environ[URL_VARIABLE] = url
 
 
 def _stop_at_the_end_of_input() -> None:

@@ -39,9 +39,9 @@ class StoreOutage(StoreError):
     """The database is away, locked or full for now: the same call may work later."""
 
 
-def database_url() -> URL:
+def database_url(text: str | None = None) -> URL:
     """The database's URL: GREENROOM_DATABASE_URL, or a file in the user's data directory."""
-    text = os.environ.get(URL_VARIABLE)
+    text = text or os.environ.get(URL_VARIABLE)
     if not text:
         path = user_data_path("greenroom", appauthor=False) / "greenroom.db"
         return URL.create("sqlite", database=str(path))

@@ -60,6 +60,6 @@ class Store:
         self._engine.dispose()
 
 
-def open_store() -> Store:
-    """The store that the environment names, created if it is not there yet."""
-    return Store(open_engine(database_url()))
+def open_store(url: str | None = None) -> Store:
+    """The store at a URL, or the one that the environment names; created if it is not there yet."""
+    return Store(open_engine(database_url(url)))
