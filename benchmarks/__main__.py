@@ -27,7 +27,7 @@ from benchmarks.statistics import coverage, false_calls, power, steady_agent
 from benchmarks.storage import kept_results, long_run
 from benchmarks.tau2 import tau2_episodes, tau2_live_environments
 from benchmarks.tracing import spans_that_wait, traced_episodes
-from benchmarks.workers import claims, processes
+from benchmarks.workers import claims, processes, shared_rate
 
 BENCHMARKS = (
     episode_speed,
@@ -38,6 +38,7 @@ BENCHMARKS = (
     long_run,
     claims,
     processes,
+    shared_rate,
     large_jobs,
     few_at_once,
     both_parties,

@@ -6,14 +6,20 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
 from sqlalchemy import URL
 
 from benchmarks.measures import Measure, cpu_seconds
 from benchmarks.storage import bench_run
+from greenroom.models.pace import OwnSlots, Pace, Slots
 from greenroom.store import CellKey, Store, open_engine, this_process
 from greenroom.store.database import URL_VARIABLE
 
@@ -22,6 +28,7 @@ AT_ONCE = 10
 MOST = 2.0
 """Milliseconds of CPU that claims may take for each episode."""
 TRIALS = 40
+WORKERS, RATE, CALLS = 4, 50, 300
 
 
 def claims() -> Iterator[Measure]:
@@ -44,6 +51,71 @@ def processes() -> Iterator[Measure]:
         alone, together = (_rate(Path(folder), number) for number in (1, count))
     name = f"synthetic agents: episodes a second of {count} processes against one"
     yield Measure(name, f"{together:.0f}/s", f"{alone:.0f}/s", together / alone, "x")
+
+
+def shared_rate() -> Iterator[Measure]:
+    """Calls of four workers that share a provider's rate: how many leave, and how evenly.
+
+    Naive: each worker keeps the rate by itself.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        url = URL.create("sqlite", database=str(Path(folder) / "runs.db"))
+        stores = [Store(open_engine(url)) for _ in range(WORKERS)]
+        left = anyio.run(_asked, [_Slots(store) for store in stores])
+        for store in stores:
+            store.close()
+    alone = anyio.run(_asked, [OwnSlots() for _ in range(WORKERS)])
+    name = f"{WORKERS} workers at {RATE} calls a second together"
+    ours, naive = (len(one) / (one[-1] - one[0]) for one in (left, alone))
+    yield Measure(
+        f"{name}: share of the rate that is used",
+        f"{ours:.0f}/s",
+        f"{naive:.0f}/s",
+        100 * ours / RATE,
+        " %",
+        at_least=90.0,
+    )
+    most, naive_most = (
+        max(sum(0 <= other - one < 1 for other in times) for one in times)
+        for times in (left, alone)
+    )
+    yield Measure(
+        f"{name}: the most in any second",
+        f"{most}",
+        f"{naive_most}",
+        100 * most / RATE,
+        " %",
+        at_most=110.0,
+    )
+
+
+@dataclass(frozen=True)
+class _Slots:
+    store: Store
+
+    async def reserve(self, endpoint: str, rate: float, count: int) -> float:
+        reserve = partial(self.store.runs.endpoints.reserve, endpoint, rate, count)
+        return await anyio.to_thread.run_sync(reserve)
+
+    async def overloaded(self, endpoint: str, seconds: float) -> float:
+        return self.store.runs.endpoints.overloaded(endpoint, seconds)
+
+
+async def _asked(slots: Sequence[Slots]) -> list[float]:
+    """When calls leave that are made as soon as they may."""
+    left: list[float] = []
+
+    async def ask(pace: Pace) -> None:
+        while len(left) < CALLS:
+            await pace.wait()
+            left.append(time.monotonic())
+
+    async with anyio.create_task_group() as group:
+        for one in slots:
+            pace = Pace("provider", RATE, one)
+            for _ in range(AT_ONCE):
+                group.start_soon(ask, pace)
+    return sorted(left)[:CALLS]
 
 
 def _work_off(store: Store, count: int, at_once: int) -> None:

@@ -209,7 +209,7 @@ def test_a_run_is_paused_retuned_and_goes_on_while_workers_are_at_it(kept: Store
     said = json.loads(paused.communicate(timeout=60)[0])
     assert said["paused"]
     assert len(said["workers"]) == 2
-    time.sleep(1.5)
+    time.sleep(3.0)
     before = len(begun())
     time.sleep(1.0)
     assert len(begun()) == before, "nothing begins while it is paused"

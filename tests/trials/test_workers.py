@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom.errors import InputError
-from greenroom.models import Budget
+from greenroom.models import Budget, Ledger
 from greenroom.models.limits import AdaptiveLimit
 from greenroom.store import EpisodeRecord, LeaseOwner, Store, this_process
-from greenroom.trials import membership, run_job
+from greenroom.trials import Attempted, membership, run_job
 from greenroom.trials.crew import Crew, share
 from tests.store.samples import sample_run
 from tests.trials.test_engine import PRICE, Work
@@ -33,6 +33,21 @@ def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
 def _work(cells: int = CELLS, max_concurrency: int = 4) -> Work:
     run = sample_run(task_indices=list(range(cells)), num_trials=1)
     return Work(run, {(index, 0): 0 for index in range(cells)}, 0, max_concurrency)
+
+
+class SlowWork(Work):
+    """Attempts that take a while, one after the other."""
+
+    async def attempt(
+        self, cell: EpisodeRecord, ledger: Ledger, number: int
+    ) -> Attempted[EpisodeRecord]:
+        await anyio.sleep(0.1)
+        return await super().attempt(cell, ledger, number)
+
+
+def _slow_work() -> SlowWork:
+    work = _work(max_concurrency=1)
+    return SlowWork(work.run, work.breaks, work.max_retries, work.max_concurrency)
 
 
 def _worker(
@@ -69,8 +84,9 @@ async def test_workers_share_the_cells_of_a_job(store: Store) -> None:
     assert store.runs.workers.standings(work.run.id) == []
 
 
+@pytest.mark.slow
 async def test_a_job_that_is_paused_begins_nothing_until_it_goes_on(store: Store) -> None:
-    work, kept = _work(max_concurrency=1), list[EpisodeRecord]()
+    work, kept = _slow_work(), list[EpisodeRecord]()
     store.runs.create(work.run)
     told = anyio.Event()
 
@@ -83,11 +99,11 @@ async def test_a_job_that_is_paused_begins_nothing_until_it_goes_on(store: Store
     async with anyio.create_task_group() as group:
         group.start_soon(_worker(store, work, note))
         await told.wait()
-        # Looks that were under way have ended after a few more.
-        await anyio.sleep(0.3)
+        # Attempts that were under way have ended after a few looks.
+        await anyio.sleep(1.0)
         paused_at = work.attempts.total()
         assert paused_at < CELLS
-        await anyio.sleep(0.3)
+        await anyio.sleep(0.5)
         assert work.attempts.total() == paused_at
         store.runs.controls.change(work.run.id, paused=False)
     assert len(store.runs.finished(work.run.id)) == CELLS
@@ -157,28 +173,28 @@ async def test_one_that_works_alone_gives_way_to_another(store: Store) -> None:
 
 
 async def test_a_crew_grows_and_shrinks() -> None:
-    at_work, most, enough = 0, 0, 0
+    under_way, gate = list[anyio.Event](), [anyio.Event()]
 
     async def attempt() -> bool:
-        nonlocal at_work, most
-        at_work += 1
-        most = max(most, at_work)
-        await anyio.sleep(0.001)
-        at_work -= 1
-        return enough < 3
+        end = gate[0]
+        under_way.append(end)
+        await end.wait()
+        under_way.remove(end)
+        return True
 
     async with anyio.create_task_group() as group:
         crew = Crew(group, attempt)
         for wanted in (2, 5, 0, 1):
             crew.resize(wanted)
-            await anyio.sleep(0.02)  # those under way end
-            most = 0
-            await anyio.sleep(0.02)
-            assert most == wanted
-        enough = 3
-        await crew.ended.wait()
+            # Those that were under way end, and go on if they are still wanted.
+            before, gate[0] = gate[0], anyio.Event()
+            before.set()
+            await anyio.wait_all_tasks_blocked()
+            assert len(under_way) == wanted
+        crew.end()
         crew.resize(9)
-    assert at_work == 0
+        gate[0].set()
+    assert under_way == [], "nothing more was begun"
 
 
 async def test_a_limit_that_is_resized_lets_as_many_in() -> None:
@@ -194,10 +210,10 @@ async def test_a_limit_that_is_resized_lets_as_many_in() -> None:
     async with anyio.create_task_group() as group:
         for _ in range(5):
             group.start_soon(enter)
-        await anyio.sleep(0.01)
+        await anyio.wait_all_tasks_blocked()
         assert inside == 1
         limit.resize(3)
-        await anyio.sleep(0.01)
+        await anyio.wait_all_tasks_blocked()
         assert inside == 3
         limit.overloaded()
         limit.resize(5)

@@ -39,7 +39,7 @@ class Crew:
 
     async def _attempt_cells(self) -> None:
         try:
-            while self._at_work <= self._wanted:
+            while self._at_work <= self._wanted and not self.ended.is_set():
                 if not await self._attempt_next():
                     self.end()
                     return
