@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from greenroom.config import WorkConfig
-from greenroom.models import BudgetExhausted, Completion, Ledger
+from greenroom.models import Budget, BudgetExhausted, Completion, Ledger
 from greenroom.store import (
     CellKey,
     EpisodeRecord,
@@ -23,7 +23,8 @@ from greenroom.store import (
     this_process,
 )
 from greenroom.store.allowances import Allowance
-from greenroom.trials import Attempted, Plan, membership, open_models, run_job
+from greenroom.trials import Attempted, Plan, grants, membership, open_models, run_job
+from greenroom.trials.work import JobWork
 from tests.store.samples import sample_episode, sample_run
 
 pytestmark = pytest.mark.anyio
@@ -156,21 +157,59 @@ def test_what_workers_are_given_is_never_more_than_the_budget(store: Store) -> N
         workers.join(run.id, run.name, owner, lambda _: [(0, 0)], helps=True)
     draw = random.Random(1)
     given = dict.fromkeys(owners, Allowance())
+
+    def take(owner: LeaseOwner, need: Allowance) -> Allowance:
+        taken = allowances.take(run.id, owner, (1.0, 1000), need)
+        assert taken is not None
+        return taken
+
     for _ in range(200):
         owner = draw.choice(owners)
-        need = Allowance(draw.uniform(0, 0.2), draw.randrange(50))
-        given[owner] = allowances.take(run.id, owner, (1.0, 1000), need)
+        given[owner] = take(owner, Allowance(draw.uniform(0, 0.2), draw.randrange(50)))
         assert sum(one.cost for one in given.values()) <= 1.0 + 1e-9
         assert sum(one.tokens for one in given.values()) <= 1000
     assert sum(one.cost for one in given.values()) > 0.99
     # What one gives back, another one gets; what one is lost with, nobody gets.
     back = Allowance(given[owners[0]].cost / 2, given[owners[0]].tokens // 2)
     allowances.give_back(run.id, owners[0], back)
-    more = allowances.take(run.id, owners[1], (1.0, 1000), Allowance(1.0, 1000))
+    more = take(owners[1], Allowance(1.0, 1000))
     assert more.cost == pytest.approx(given[owners[1]].cost + back.cost)
     workers.leave(run.id, owners[2], Allowance(0.01, 1))
-    rest = allowances.take(run.id, owners[1], (1.0, 1000), Allowance(1.0, 1000))
+    rest = take(owners[1], Allowance(1.0, 1000))
     assert rest.cost == pytest.approx(more.cost + given[owners[2]].cost - 0.01)
+
+
+async def test_a_worker_that_was_thought_to_be_gone_goes_on_spending(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grants, "LOOK_SECONDS", 0.02)
+    run = store.runs.create(sample_run())
+    work = JobWork(store.runs, run, lambda _: None)
+    worker = membership.Membership(work, lambda _: [(0, 0)], helps=True)
+    await worker.join()
+    budget = Budget(max_cost=1.0)
+    shared = grants.SharedBudget(work, worker, budget)
+    assert await shared.more(0.1, 0)
+    assert shared.cost == 1.0
+    budget.spend(0.3, 0)
+    with store.engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM workers")
+
+    async def come_back() -> None:
+        await anyio.sleep(0.1)
+        worker.owner = this_process()
+        await worker.join()
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as group:
+            group.start_soon(come_back)
+            # It waits until it counts as a worker again: nothing says that the budget is spent.
+            while shared.cost == 1.0:
+                assert await shared.more(0.1, 0)
+    # What it had before is with the worker that it was.
+    assert shared.cost == 1.3
+    assert shared.spent() == Allowance(0.0, 0)
+    assert not shared.dry
 
 
 async def test_what_was_spent_before_counts(store: Store) -> None:

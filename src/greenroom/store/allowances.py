@@ -47,10 +47,10 @@ class Allowances:
         owner: LeaseOwner,
         limit: tuple[float | None, int | None],
         need: Allowance,
-    ) -> Allowance:
+    ) -> Allowance | None:
         """Ask for more of the budget: what this worker has been given so far, in all.
 
-        It gets what it needs, and more while much is left; nothing if that is not there.
+        It gets what it needs, and more while much is left. None if others think that it is gone.
         """
         with transaction(self.engine) as connection:
             counted = _counted(connection, job_id)
@@ -66,7 +66,7 @@ class Allowances:
             ).all()
             mine = next((row for row in rows if row.id == owner.token), None)
             if mine is None:
-                return NOTHING  # others think that this worker is gone
+                return None
             now = Allowance(
                 mine.granted_cost
                 + _part(

@@ -8,7 +8,7 @@ import anyio
 
 from greenroom.models import Budget
 from greenroom.store.allowances import NOTHING, Allowance
-from greenroom.trials.membership import Membership
+from greenroom.trials.membership import LOOK_SECONDS, Membership
 from greenroom.trials.work import JobWork
 
 _DIGITS = 9
@@ -50,8 +50,8 @@ class SharedBudget:
 
     def spent(self) -> Allowance:
         """What was spent of what was given."""
-        if self._granted == NOTHING:
-            return self._granted
+        if self._granted == NOTHING or self._is_lost:
+            return NOTHING
         return Allowance(
             max(self._budget.cost - self._base[0], 0.0), max(self._budget.tokens - self._base[1], 0)
         )
@@ -64,16 +64,20 @@ class SharedBudget:
                 return True  # another call has asked in the meantime
             self._begin_again()
             allowances, budget = self._work.jobs.allowances, self._budget
-            now: Allowance = await self._work.in_store(
+            now: Allowance | None = await self._work.in_store(
                 allowances.take,
                 self._work.job.id,
                 self._membership.owner,
                 (budget.max_cost, budget.max_tokens),
                 Allowance(cost, tokens),
             )
-            self.dry = not (now.cost > before.cost or now.tokens > before.tokens)
-            self._granted = now
-        return not self.dry
+            if now is not None:
+                grew = now.cost > self._granted.cost or now.tokens > self._granted.tokens
+                self._granted, self.dry = now, not grew
+                return grew
+        # It joins again at its next look.
+        await anyio.sleep(LOOK_SECONDS)
+        return True
 
     async def settle(self) -> None:
         """Ask for more if what was given is spent, as far as nobody has waited for it.
@@ -110,10 +114,14 @@ class SharedBudget:
             )
             self._granted = kept
 
+    @property
+    def _is_lost(self) -> bool:
+        """Whether what was given counts as spent: others thought that this worker was gone."""
+        return self._owner != self._membership.owner
+
     def _begin_again(self) -> None:
         """Count from here if nothing was given yet, or all of it counts as spent by a lost one."""
-        lost = self._owner != self._membership.owner
-        if lost or self._granted == NOTHING:
+        if self._is_lost or self._granted == NOTHING:
             self._owner = self._membership.owner
             self._granted = NOTHING
             self._base = self._budget.cost, self._budget.tokens
