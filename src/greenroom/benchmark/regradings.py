@@ -155,7 +155,7 @@ async def run_regrading(
                 return Attempted(grade)
 
             yield Plan(
-                load=lambda keys: store.runs.pages.records_in_order(regrading.run_id, keys),
+                load=lambda keys: list(store.runs.pages.each_of(regrading.run_id, keys)),
                 attempt=attempt,
                 pool=pool,
                 max_concurrency=config.max_concurrency,

@@ -128,7 +128,7 @@ async def run_judging(
                 return Attempted(judged)  # a judge's own retries are enough
 
             yield Plan(
-                load=lambda keys: store.runs.pages.records_in_order(judging.run_id, keys),
+                load=lambda keys: list(store.runs.pages.each_of(judging.run_id, keys)),
                 attempt=attempt,
                 pool=pool,
                 max_concurrency=config.max_concurrency,

@@ -166,11 +166,6 @@ class JobPages(Generic[JobT, CellT, SummaryT]):
         found = self.records(job_id, wanted=CellFilter(where=cells))
         return {record.key: record for record in found}
 
-    def records_in_order(self, job_id: str, keys: Sequence[CellKey]) -> list[CellT]:
-        """The results of these cells that there are, in the order of the keys."""
-        found = self.records_of(job_id, keys)
-        return [found[key] for key in keys if key in found]
-
     def each_of(self, job_id: str, keys: Sequence[CellKey]) -> Iterator[CellT]:
         """The same one after the other, however many they are."""
         for place in range(0, len(keys), _AT_ONCE):
