@@ -50,9 +50,12 @@ class Membership:
 
     async def join(self) -> None:
         """Work on the job from now on."""
+        await self._join(helps=self._helps)
+
+    async def _join(self, *, helps: bool) -> None:
         job, workers = self._work.job, self._work.jobs.workers
         await self._work.in_store(
-            workers.join, job.id, job.name, self.owner, self._order, helps=self._helps
+            workers.join, job.id, job.name, self.owner, self._order, helps=helps
         )
         self.look = await self._work.in_store(workers.look, job.id, self.owner)
 
@@ -87,9 +90,10 @@ class Membership:
                 await self._follow(self.look)
 
     async def _come_back(self) -> None:
-        kind, name = self._work.jobs.kind.name, self._work.job.name
-        if not self._helps and self.look.workers:
-            raise InputError(f"Another process has taken over the {kind} '{name}'.")
         # As a new worker: others may have what it had claimed. The first result of a cell stays.
         self.owner = this_process()
-        await self.join()
+        # The queue is as it was, whoever filled it.
+        await self._join(helps=True)
+        if not self._helps and len(self.look.workers) > 1:
+            kind, name = self._work.jobs.kind.name, self._work.job.name
+            raise InputError(f"Another process has taken over the {kind} '{name}'.")
