@@ -185,11 +185,17 @@ class ActorWorker:
             return None
         ray = self.cluster.ray
         try:
-            ending: Ending = ray.get(self._work)
+            answer: Ending | Place = ray.get(self._work)
+        except ray.exceptions.ActorUnavailableError:
+            # Ray finds out what is gone, the process or its node: another call tells.
+            self._work = self.actor.place.remote()
+            return None
         except ray.exceptions.RayError as error:
-            ending = self._lost(error)
+            answer = self._lost(error)
         ray.kill(self.actor)
-        return ending
+        if isinstance(answer, Place):
+            return Ending(None, (), f"the connection to {answer.machine} broke")
+        return answer
 
     def stop(self) -> None:
         """Ask it to stop."""
