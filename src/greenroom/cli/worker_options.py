@@ -73,3 +73,7 @@ class WorkerOptions(Config):
             if getattr(self, name):
                 raise InputError(f"--{name.replace('_', '-')} goes with --executor ray.")
         return self
+
+
+ALONE = WorkerOptions()
+"""This process does the work."""

@@ -17,12 +17,12 @@ import typer
 
 from greenroom.cli.output import echo
 from greenroom.cli.reporting import FAILED, ReportOptions, finish, reported, show, write
+from greenroom.cli.worker_options import ALONE, WorkerOptions
 from greenroom.errors import InputError
 
 if TYPE_CHECKING:
     from greenroom.benchmark import RunContext
     from greenroom.cli.supervising import Executor
-    from greenroom.cli.worker_options import WorkerOptions
     from greenroom.evaluation import EvaluationContext
     from greenroom.reports.sections import Report
     from greenroom.store import CellRecord, EvaluationRecord, JobRecord, Jobs, RunRecord, Store
@@ -48,7 +48,7 @@ def work(
     shown: bool,
     resume: str | None = None,
     kept: bool = True,
-    workers: WorkerOptions | None = None,
+    workers: WorkerOptions = ALONE,
 ) -> None:
     """Work through what is left of a job, or say how to go on with it and exit.
 
@@ -65,7 +65,7 @@ def work(
     resume = resume or f"{jobs.kind.resume} {job.name}"
     left = job.planned - len(jobs.finished(job.id))
     try:
-        if workers is not None and workers.shared:
+        if workers.shared:
             stopped = _look_after(jobs, job, workers, figure, shown=shown)
         else:
             with watch_job(job.name, left, figure, value, before=before, shown=shown) as watcher:
@@ -192,7 +192,7 @@ def play_and_report(
     context: RunContext,
     outcome: ReportOptions,
     *,
-    workers: WorkerOptions,
+    workers: WorkerOptions = ALONE,
     json: bool = False,
 ) -> Report:
     """Play what is left of a run, then show its report, or say how to go on.
@@ -239,7 +239,7 @@ def run_and_report(
     context: EvaluationContext,
     outcome: ReportOptions,
     *,
-    workers: WorkerOptions,
+    workers: WorkerOptions = ALONE,
     json: bool = False,
 ) -> None:
     """Call what is left of an evaluation, then show its report, or say how to go on.
