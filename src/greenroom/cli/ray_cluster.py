@@ -283,8 +283,8 @@ def _check_address(address: str) -> None:
     """Say at once that nobody is there: Ray tries for many minutes."""
     if "://" in address:
         raise InputError(
-            f"--ray-address {redacted(address)}: give HOST:PORT of the head node, from a node of "
-            "the cluster, or send the command there by 'ray job submit'."
+            f"--ray-address {redacted(address)}: run the command on a node of the cluster, and "
+            "give HOST:PORT of its head node, or auto."
         )
     host, separator, port = address.rpartition(":")
     if not separator or not port.isdecimal():
