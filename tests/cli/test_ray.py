@@ -138,6 +138,7 @@ def test_a_worker_and_a_node_are_killed(
     said = main.communicate(timeout=120)
     assert main.returncode == 0, said
     assert "was lost (signal 9): another one takes over" in said[1]
+    assert "is gone): another one takes over" in said[1]
     assert not any(map(is_worker, on_second))
 
     run = kept.runs.find("shared")

@@ -267,8 +267,12 @@ def _connected(ray: Any, address: str | None) -> Generator[None]:
         try:
             ray.init(address=address or "local", **quiet)
         except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-            where = f"at {address} cannot be joined" if address else "cannot be started"
-            raise InputError(f"The Ray cluster {where}: {_last_line(error)}.") from error
+            if address is None:
+                raise InputError(f"Ray cannot be started: {_last_line(error)}.") from error
+            raise InputError(
+                f"The Ray cluster at {address} cannot be joined: {_last_line(error)}. Is "
+                "RAY_AUTH_TOKEN, with RAY_AUTH_MODE=token, the token of the cluster?"
+            ) from error
         # Ray has taken the signal for itself.
         signal.signal(signal.SIGTERM, handler)
         yield
