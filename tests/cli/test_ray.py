@@ -214,7 +214,8 @@ def test_the_budget_holds_over_all_workers(cluster: Cluster, kept: Store) -> Non
     assert "The budget of $1.00 is spent" in said[1]
     run = kept.runs.find("shared")
     used = sum(used.cost or 0 for used in kept.runs.usages(run.id))
-    assert 0.9 <= used <= 1.0 + 2 * 10 * 0.05
+    # What one worker was given and another would need is left when the first one finds nothing.
+    assert 0.5 <= used <= 1.0 + 2 * 10 * 0.05
 
 
 def test_an_error_of_a_worker_is_the_error_of_the_command(cluster: Cluster, kept: Store) -> None:
