@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
-import signal
 import socket
-import tempfile
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +15,8 @@ from greenroom import __version__
 from greenroom.cli.output import echo
 from greenroom.cli.processes import LONGEST_FAREWELL, Ending, worker_arguments
 from greenroom.cli.ray_actor import Order, Place, WorkerActor
-from greenroom.errors import InputError, redacted
+from greenroom.cli.ray_connection import connected_ray, last_line
+from greenroom.errors import InputError
 from greenroom.store.database import URL_VARIABLE
 
 if TYPE_CHECKING:
@@ -31,8 +27,6 @@ if TYPE_CHECKING:
 LONGEST_WITHOUT_ROOM = 600.0
 """Seconds: so long it is waited for a node that has room for a worker."""
 _SAID_AFTER = 10.0
-_SMALLEST_OBJECT_STORE = 80 * 2**20
-_KNOCK_SECONDS = 10.0
 _NODES_SHOWN = 5
 _GB = 1e9
 _HANDED = ("GREENROOM_", "PG")
@@ -44,7 +38,6 @@ def joined_cluster(
     jobs: Jobs[Any, Any, Any], job: JobRecord, options: WorkerOptions
 ) -> Generator[RayCluster]:
     """Join a cluster, or start one of this machine, which ends with this process."""
-    ray = _imported(local=options.ray_address is None)
     left = job.planned - len(jobs.finished(job.id))
 
     def most() -> int:
@@ -52,7 +45,7 @@ def joined_cluster(
         now = {**job.config, **jobs.controls.of(job.id).config}
         return min(left, int(now["max_concurrency"]))
 
-    with _connected(ray, options.ray_address):
+    with connected_ray(options.ray_address) as ray:
         cluster = RayCluster(ray, options, _order(jobs, job, options), most)
         cluster.greet()
         yield cluster
@@ -211,7 +204,7 @@ class ActorWorker:
 
     def _lost(self, error: Exception) -> Ending:
         ray = self.cluster.ray
-        why = _last_line(error)
+        why = last_line(error)
         try:
             place: Place = ray.get(self._place, timeout=0)
         except ray.exceptions.RayError:
@@ -238,72 +231,6 @@ def _order(jobs: Jobs[Any, Any, Any], job: JobRecord, options: WorkerOptions) ->
     )
 
 
-def _imported(*, local: bool) -> Any:
-    """Ray, which reads these variables when it is imported."""
-    # It tells its makers how it is used, unless it is told not to.
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    if local and "RAY_AUTH_MODE" not in os.environ:
-        # Otherwise it makes a token and keeps it in the home folder.
-        os.environ["RAY_AUTH_MODE"] = "token"
-        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-    try:
-        return import_module("ray")
-    except ModuleNotFoundError as error:
-        raise InputError("--executor ray needs Ray: pip install 'greenroom[ray]'.") from error
-
-
-@contextmanager
-def _connected(ray: Any, address: str | None) -> Generator[None]:
-    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    folder: Path | None = None
-    handler = signal.getsignal(signal.SIGTERM)
-    try:
-        if address is None:
-            folder = Path(tempfile.mkdtemp(prefix="greenroom-ray-", dir=_socket_folder()))
-            quiet |= {"include_dashboard": False, "object_store_memory": _SMALLEST_OBJECT_STORE}
-            quiet["_temp_dir"] = str(folder)
-        else:
-            _check_address(address)
-        try:
-            ray.init(address=address or "local", **quiet)
-        except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-            if address is None:
-                raise InputError(f"Ray cannot be started: {_last_line(error)}.") from error
-            raise InputError(
-                f"The Ray cluster at {address} cannot be joined: {_last_line(error)}. Is "
-                "RAY_AUTH_TOKEN, with RAY_AUTH_MODE=token, the token of the cluster?"
-            ) from error
-        # Ray has taken the signal for itself.
-        signal.signal(signal.SIGTERM, handler)
-        yield
-    finally:
-        ray.shutdown()
-        signal.signal(signal.SIGTERM, handler)
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _check_address(address: str) -> None:
-    """Say at once that nobody is there: Ray tries for many minutes."""
-    if "://" in address:
-        raise InputError(
-            f"--ray-address {redacted(address)}: run the command on a node of the cluster, and "
-            "give HOST:PORT of its head node, or auto."
-        )
-    host, separator, port = address.rpartition(":")
-    if not separator or not port.isdecimal():
-        return  # a name that Ray knows, such as auto
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS).close()
-    except (OSError, OverflowError) as error:
-        raise InputError(f"No Ray cluster answers at {address}: {error}.") from error
-
-
-def _socket_folder() -> str:
-    # The paths of Ray's sockets must be short.
-    return os.environ.get("RAY_TMPDIR") or "/tmp"  # noqa: S108
-
-
 def _amounts(resources: Mapping[str, float]) -> str:
     shown = [f"{resources.get('CPU', 0.0):g} CPUs"]
     if gpus := resources.get("GPU"):
@@ -311,9 +238,3 @@ def _amounts(resources: Mapping[str, float]) -> str:
     if memory := resources.get("memory"):
         shown.append(f"{memory / _GB:.1f} GB")
     return ", ".join(shown)
-
-
-def _last_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = lines[-1] if lines else type(error).__name__
-    return redacted(text)[:300].rstrip(".")
