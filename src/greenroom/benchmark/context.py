@@ -62,6 +62,11 @@ class RunContext:
         """The name of the split that is played."""
         return self.domain.pack.split_named(self.config.task_split)
 
+    @cached_property
+    def user_settings(self) -> BaseModel:
+        """The simulated user's settings."""
+        return self.user_strategy.check(self.config.user_options)
+
     @property
     def max_steps(self) -> int:
         """How many steps an episode may take."""
@@ -154,17 +159,23 @@ class RunContext:
         if config.user_model and self.user_strategy.needs_model and self.pool is not None:
             scope = f"{config.seed}/{agent.task_index}/{agent.trial}"
             model = self.pool.model(user_model(config), "user", ledger, scope=scope, seed=seed)
-        own_settings = self.user_strategy.check(config.user_options)
-        edition = self.domain.edition
-        return self.user_strategy.create(
-            UserContext(
-                model,
-                seed,
-                own_settings,
-                stop_words=edition.stop_words,
-                greeting=edition.greeting,
-                past=past_messages(self.domain.task(agent.task_index, self.split), "user"),
-            )
+        return self.user_strategy.create(self.user_context(agent.task_index, model, seed))
+
+    def user_context(
+        self, task_index: int, model: Model | None = None, seed: int = 0
+    ) -> UserContext:
+        """What the user of a task is made from."""
+        domain, task = self.domain, self.domain.task(task_index, self.split)
+        return UserContext(
+            model,
+            seed,
+            self.user_settings,
+            stop_words=domain.edition.stop_words,
+            greeting=domain.edition.greeting,
+            past=past_messages(task, "user"),
+            task_index=task_index,
+            task_id=task.id,
+            user_tools=[info["function"]["name"] for info in domain.user_tool_infos(task)],
         )
 
     def create_judge(self, task_index: int, trial: int, ledger: Ledger) -> Model | None:
@@ -225,7 +236,11 @@ def prepare_run(config: RunConfig) -> RunContext:
     if user_strategy.interactive:
         changes["max_concurrency"] = 1
     config = config.model_copy(update=changes)
-    return RunContext(domain, strategy, config, user_strategy, indices)
+    context = RunContext(domain, strategy, config, user_strategy, indices)
+    if user_strategy.check_case is not None and strategy.create_user is None:
+        for index in indices:
+            user_strategy.check_case(context.user_context(index))
+    return context
 
 
 def check_models(config: RunConfig, strategy: AgentStrategy) -> UserStrategy:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from greenroom.evaluation.evaluators import patterns
+from greenroom.util import patterns
 from greenroom.evaluation.evaluators.equality import same
 from greenroom.evaluation.evaluators.paths import PathText, parse_path
 from greenroom.evaluation.evaluators.reading import (
