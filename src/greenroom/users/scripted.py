@@ -15,7 +15,6 @@ from greenroom.users.conditions import RESULT, Goal, filled
 from greenroom.users.requests import DONE, requested_calls
 from greenroom.users.scripts import (
     Answer,
-    Opening,
     Otherwise,
     Reply,
     UserScript,
@@ -178,34 +177,45 @@ def _scripts(context: UserContext) -> UserScripts | None:
     return context.settings.script if isinstance(context.settings, ScriptedSettings) else None
 
 
-def _script_for(context: UserContext) -> tuple[str, UserScript] | None:
-    """The script of a task or a row, with its name; None without a file."""
+def _found(context: UserContext) -> tuple[str, UserScript] | None:
+    """The script of a task or a row, with its name, as it is in the file."""
     scripts = _scripts(context)
-    if scripts is None:
+    found = None
+    if scripts is not None:
+        found = scripts.find(context.task_index, context.task_id, context.row)
+    if scripts is None or found is None:
         return None
-    found = scripts.find(context.task_index, context.task_id, context.row)
-    if found is None:
-        who = "this conversation" if context.task_index is None else f"task {context.task_index}"
-        of_task = "tasks, " if context.row is None else "rows, "
-        raise InputError(
-            f"{scripts.source} has no script for {who if context.row is None else 'this row'}: add "
-            f"one that names it by {of_task}or one without, which is for all others."
-        )
     number, script = found
-    name = f"{scripts.source}, script {number}"
-    row = context.row or {}
-    lacking = sorted(name for name in script.columns if row.get(name) in (None, ""))
+    name, row = f"{scripts.source}, script {number}", context.row or {}
+    empty = [one for one in sorted(script.columns) if not str(row.get(one) or "").strip()]
+    lacking = [one for one in empty if row.get(one) not in (0, False)]
     if lacking:
-        what = "tasks have no columns" if context.row is None else "this row has nothing there"
-        raise InputError(f"{name} needs {{{{{lacking[0]}}}}}, and {what}.")
-    return name, script.for_row(row)
+        what = "is empty here" if lacking[0] in row else "is no column here"
+        raise InputError(f"{name} has the placeholder {{{{{lacking[0]}}}}}, and that {what}.")
+    return name, script
+
+
+def _needed(context: UserContext) -> tuple[str, UserScript] | None:
+    """The same; None only where there is no file."""
+    found, scripts = _found(context), _scripts(context)
+    if found is None and scripts is not None:
+        who, key = "this conversation", "tasks or rows"
+        if context.task_index is not None:
+            who, key = f"task {context.task_index}", f"tasks = [{context.task_index}]"
+        elif context.row is not None:
+            who, key = "this row", "rows = {COLUMN = VALUE}"
+        raise InputError(
+            f"{scripts.source} has no script for {who}: add one with {key}, or one without tasks "
+            "and rows, which is for all others."
+        )
+    return found
 
 
 def _create(context: UserContext) -> ScriptedUser:
-    found = _script_for(context)
+    found = _needed(context)
     if found is None:
         return ScriptedUser(does_as_asked=True)
-    name, script = found
+    name, script = found[0], found[1].for_row(context.row or {})
     return ScriptedUser(
         script.lines,
         opening=script.opening.say,
@@ -218,7 +228,7 @@ def _create(context: UserContext) -> ScriptedUser:
 
 
 def _check(context: UserContext) -> None:
-    found = _script_for(context)
+    found = _needed(context)
     if found is None:
         return
     name, script = found
@@ -230,9 +240,13 @@ def _check(context: UserContext) -> None:
         )
 
 
+def _columns(settings: ScriptedSettings) -> frozenset[str]:
+    return frozenset() if settings.script is None else settings.script.columns
+
+
 def _goals(context: UserContext) -> Sequence[Goal]:
-    found = _script_for(context)
-    return () if found is None else found[1].goals
+    found = _found(context)
+    return () if found is None else found[1].goals_for_row(context.row or {})
 
 
 strategy = UserStrategy(
@@ -242,6 +256,6 @@ strategy = UserStrategy(
     "asks for, then stops",
     settings=ScriptedSettings,
     check_case=_check,
+    columns=_columns,
     goals=_goals,
 )
-__all__ = ["Answer", "Opening", "Otherwise", "Reply", "ScriptedSettings", "ScriptedUser"]

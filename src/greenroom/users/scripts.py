@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from greenroom.domains.packs import read_text
 from greenroom.domains.tasks import STOP, Action
@@ -149,7 +150,7 @@ class UserScript(Config):
     @cached_property
     def columns(self) -> frozenset[str]:
         """The columns that its placeholders name."""
-        found = _texts_in(self._parts())
+        found = _texts_in(self._parts)
         return frozenset(name for text in found for name in placeholders(text)) - {RESULT}
 
     def for_row(self, row: Mapping[str, Any]) -> UserScript:
@@ -157,8 +158,18 @@ class UserScript(Config):
         if not self.columns:
             return self
         values = {name: row[name] for name in self.columns if row.get(name) is not None}
-        return UserScript.model_validate(_with_values(self._parts(), values))
+        return UserScript.model_validate(_with_values(self._parts, values))
 
+    def goals_for_row(self, row: Mapping[str, Any]) -> tuple[Goal, ...]:
+        """The goals with the row's values in the place of their placeholders."""
+        return self.for_row(row).goals if self._goals_differ else self.goals
+
+    @cached_property
+    def _goals_differ(self) -> bool:
+        goals = [goal.model_dump(exclude_defaults=True) for goal in self.goals]
+        return any(placeholders(text) for text in _texts_in(goals))
+
+    @cached_property
     def _parts(self) -> dict[str, Any]:
         return self.model_dump(exclude_defaults=True, exclude={"tasks", "rows"})
 
@@ -236,8 +247,8 @@ def read_scripts(path: Path) -> UserScripts:
     text = read_text(path)
     if len(text) > LONGEST:
         raise DataError(
-            f"{path} has more than {LONGEST:,} characters. Let rows of a test set fill placeholders "
-            "such as {{city}}, or split it."
+            f"{path} has more than {LONGEST:,} characters. Let rows of a test set fill "
+            "placeholders such as {{city}}, or split it."
         )
     try:
         content = tomllib.loads(text)
@@ -251,13 +262,22 @@ def parse_scripts(content: Mapping[str, Any], source: str) -> UserScripts:
     try:
         return UserScripts.model_validate(dict(content))
     except ValidationError as error:
-        first = error.errors()[0]
-        place, said = _place(first["loc"]), str(first["msg"]).removeprefix("Value error, ")
-        if first["type"] == "extra_forbidden":
-            said = f"there is no key '{first['loc'][-1]}' here{_hint(str(first['loc'][-1]))}"
-        elif first["type"] == "missing":
-            said = f"'{first['loc'][-1]}' is missing"
-        raise DataError(f"{source}{f', {place}' if place else ''}: {said}.") from error
+        raise DataError(_problem(source, error.errors()[0])) from error
+
+
+def _problem(source: str, first: ErrorDetails) -> str:
+    """What is wrong, where, and what to do."""
+    *outer, last = first["loc"] or ("",)
+    where, said = _at(source, first["loc"]), str(first["msg"]).removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        return f"{_at(source, outer)}: unknown key '{last}'. {_hint(str(last))}"
+    if last == "scripts":
+        return f"{source}: write [[scripts]] before each script."
+    if first["type"] == "missing":
+        return f"{_at(source, outer)}: {last} is missing."
+    if first["type"] == "model_type":
+        said = 'write a text, or a table such as {say = "Hello."}'
+    return f"{where}: {said}."
 
 
 def read_setting(given: Any) -> Any:
@@ -269,9 +289,9 @@ def read_setting(given: Any) -> Any:
     return given
 
 
-def _place(loc: tuple[int | str, ...]) -> str:
-    """Where something is, for people: "script 2, answer 1, matches"."""
-    words: list[str] = []
+def _at(source: str, loc: Sequence[int | str]) -> str:
+    """Where something is, for people: "refunds.toml, script 2, answer 1, matches"."""
+    words = [source]
     for part in loc:
         if isinstance(part, int):
             words[-1] = f"{words[-1].removesuffix('s')} {part + 1}"
@@ -288,7 +308,7 @@ _MODELS: Final[tuple[type[BaseModel], ...]] = (
 def _hint(key: str) -> str:
     known = sorted({name for model in _MODELS for name in model.model_fields} - {"source"})
     close = get_close_matches(key, known, n=1)
-    return f". Did you mean '{close[0]}'?" if close else f"; there are {', '.join(known)}"
+    return f"Did you mean '{close[0]}'?" if close else f"There are: {', '.join(known)}."
 
 
 def _shown(value: Any) -> str:

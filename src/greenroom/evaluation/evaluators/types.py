@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
@@ -161,6 +161,8 @@ class EvaluatorKind:
     """What it checks, in a line."""
     by_rows: bool = False
     """Rows of a test set may name it: it only looks at the case, and runs no code of others."""
+    needs_goals: Callable[[Mapping[str, Any]], bool] = lambda _: False
+    """Whether, with these settings, it can only score rows whose user has goals in a script."""
 
 
 @dataclass(frozen=True)
