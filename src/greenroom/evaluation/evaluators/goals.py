@@ -138,8 +138,9 @@ async def _by_script(case: Case, turns: Sequence[_Turn]) -> Score:
                 against=shown,
             ) from None
         if turn is None:
-            which = "the goal" if len(case.goals) == 1 else f"goal {number} of {len(case.goals)}"
-            return _score(_Found(False, 0, f"{which} was not reached"), turns, shown)
+            which = "" if len(case.goals) == 1 else f"goal {number} of {len(case.goals)}, "
+            why = f"{which}nothing that was said or called is what the script wants"
+            return _score(_Found(False, 0, why), turns, shown)
         reached.append(turn)
     return _score(_Found(True, max(reached), "as the script says"), turns, shown)
 
