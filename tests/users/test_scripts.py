@@ -221,9 +221,7 @@ def test_rows_are_told_apart_by_columns_and_fill_placeholders(tmp_path: Path) ->
         ({"city": "Paris", "days": 1, "country": " "}, r"\{\{country\}\}, and that is empty here"),
     ],
 )
-def test_a_row_has_what_its_script_needs(
-    row: dict[str, Any], told: str, tmp_path: Path
-) -> None:
+def test_a_row_has_what_its_script_needs(row: dict[str, Any], told: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=told):
         user_of(written(tmp_path, ROWS), row=row)
 
