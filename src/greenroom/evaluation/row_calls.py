@@ -41,7 +41,7 @@ class RowCall:
     inputs: dict[str, Any]
     brief: Brief | None = None
     """For a conversation with a simulated user, who says the messages."""
-    told: dict[str, Any] = field(default_factory=dict[str, Any])
+    told: dict[str, Any] = field(default_factory=dict[str, Any], kw_only=True)
     """Columns that evaluators see among the inputs, and the workflow does not."""
 
 
@@ -90,7 +90,7 @@ class RowPlan:
         missing = [name for name in self.required if name not in inputs]
         if missing:
             raise InputError(f"Row {position + 1} has no {missing[0]}, which the workflow needs.")
-        return RowCall(inputs, brief, told)
+        return RowCall(inputs, brief, told=told)
 
     def expected(self, row: Mapping[str, Any], outputs: Any, column: str | None = None) -> Any:
         """What a row expects, in this column or that of all; None if nothing.
