@@ -6,14 +6,21 @@ import re
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from greenroom import chat_workflow
 from greenroom.api import EvaluationResult
 from greenroom.errors import InputError
+from greenroom.evaluation import (
+    check_evaluation_config,
+    reopen_evaluation,
+    run_evaluation,
+    start_evaluation,
+)
 from greenroom.models import FakeModel
 from greenroom.store import Store, open_store
-from greenroom.workflows import Workflow
+from greenroom.workflows import LocalTarget, Workflow
 from tests.evaluation.evaluating import evaluated
 
 Messages = list[dict[str, Any]]
@@ -185,6 +192,24 @@ def test_the_script_is_kept_with_the_evaluation(store: Store, tmp_path: Path) ->
     kept = store.evaluations.find(found.evaluation.id).config["user_options"]["script"]
     assert kept["source"] == "user.toml"
     assert [len(one.get("answers", ())) for one in kept["scripts"]] == [3, 0]
+
+
+def test_an_evaluation_goes_on_without_the_file(store: Store, tmp_path: Path) -> None:
+    desk, script = RefundDesk(), written(tmp_path)
+    store.test_sets.save("rows", ROWS)
+    fields = {"workflow": "refunds", "test_set": "rows", "evaluators": ["goal_reached"]}
+
+    async def run() -> list[float | None]:
+        target = LocalTarget(desk.workflow)
+        config = check_evaluation_config(fields | script)
+        begun, before = await start_evaluation(store, config, target=target)
+        (tmp_path / "user.toml").write_text("[[scripts]]\nlines = ['Something else.']")
+        kept, context = await reopen_evaluation(store, begun.name, target=target)
+        assert context.user_settings == before.user_settings
+        await run_evaluation(store, kept, context)
+        return [one.scores["goal_reached"].score for one in store.evaluations.results(kept.id)]
+
+    assert anyio.run(run) == [1.0] * 9 + [0.0]
 
 
 def test_a_transcript_with_a_goal_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
