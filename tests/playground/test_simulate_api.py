@@ -77,6 +77,7 @@ def test_step_by_step_a_message_is_seen_before_it_is_sent(talk: Talk) -> None:
     assert "no message to send" in talk.refused("POST", f"{place}/send", 409)
 
 
+@pytest.mark.slow
 def test_to_the_end_with_a_model(
     talk: Talk, monkeypatch: pytest.MonkeyPatch, server: RunningServer
 ) -> None:
@@ -159,6 +160,7 @@ def test_an_episode_is_talked_to_its_end_and_scored(
     assert changed == {"orders", "users"}
 
 
+@pytest.mark.slow
 def test_the_script_of_a_run_goes_on_in_its_threads(
     store: Store, open_playground: Open, server: RunningServer, tmp_path: Path
 ) -> None:
@@ -188,6 +190,7 @@ def test_the_script_of_a_run_goes_on_in_its_threads(
     assert said(talk, thread)[-2:] == ["I see.", "###STOP###"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [1, "end"])
 def test_last_words_end_an_episode_together_with_its_end(
     store: Store, open_playground: Open, server: RunningServer, steps: Any
@@ -301,6 +304,7 @@ def test_a_workflow_that_breaks_ends_the_talk(talk: Talk) -> None:
     assert "no world to show" in told
 
 
+@pytest.mark.slow
 def test_the_world_of_an_agent_is_beside_its_thread(
     store: Store, open_playground: Open, server: RunningServer, retail: Domain
 ) -> None:
