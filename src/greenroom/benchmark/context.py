@@ -18,7 +18,7 @@ from greenroom.domains.domain import Domain, open_domain
 from greenroom.domains.environment import SimulatedUser
 from greenroom.domains.past import past_messages
 from greenroom.domains.plugins import find_plugin
-from greenroom.domains.tasks import select_tasks, task_places
+from greenroom.domains.tasks import select_tasks, task_known, task_places
 from greenroom.errors import InputError
 from greenroom.models import Ledger, Model, ModelSettings
 from greenroom.models.pool import ModelPool
@@ -237,10 +237,26 @@ def prepare_run(config: RunConfig) -> RunContext:
         changes["max_concurrency"] = 1
     config = config.model_copy(update=changes)
     context = RunContext(domain, strategy, config, user_strategy, indices)
-    if user_strategy.check_case is not None and strategy.create_user is None:
-        for index in indices:
-            user_strategy.check_case(context.user_context(index))
+    if strategy.create_user is None:
+        _check_user(context)
     return context
+
+
+def _check_user(context: RunContext) -> None:
+    """Raise InputError where the user's settings do not fit the tasks."""
+    strategy, pack = context.user_strategy, context.domain.pack
+    if strategy.named_tasks is not None:
+        for name in strategy.named_tasks(context.user_settings):
+            # The splits of a pack share tasks, and a file may be for several of them.
+            splits = (context.split, *pack.splits)
+            if not any(task_known(pack.tasks(split), name) for split in splits):
+                raise InputError(
+                    f"The settings of the {strategy.name} user name the task {name!r}, which no "
+                    "split has: 'greenroom tasks list' shows places and ids."
+                )
+    if strategy.check_case is not None:
+        for index in context.task_indices:
+            strategy.check_case(context.user_context(index))
 
 
 def check_models(config: RunConfig, strategy: AgentStrategy) -> UserStrategy:

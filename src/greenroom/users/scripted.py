@@ -240,6 +240,11 @@ def _check(context: UserContext) -> None:
         )
 
 
+def _named_tasks(settings: ScriptedSettings) -> Sequence[int | str]:
+    scripts = () if settings.script is None else settings.script.scripts
+    return [name for script in scripts for name in script.tasks]
+
+
 def _columns(settings: ScriptedSettings) -> frozenset[str]:
     return frozenset() if settings.script is None else settings.script.columns
 
@@ -256,6 +261,7 @@ strategy = UserStrategy(
     "asks for, then stops",
     settings=ScriptedSettings,
     check_case=_check,
+    named_tasks=_named_tasks,
     columns=_columns,
     goals=_goals,
 )

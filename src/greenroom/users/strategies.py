@@ -67,6 +67,8 @@ class UserStrategy:
     """A person at the terminal plays: one episode at a time, without a progress bar."""
     check_case: Callable[[UserContext], None] | None = None
     """Raises InputError for a task or a row that its users cannot play; asked before the first."""
+    named_tasks: Callable[[Any], Sequence[int | str]] | None = None
+    """The tasks that settings name, by places and ids: the domain has to have them."""
     columns: Callable[[Any], frozenset[str]] | None = None
     """The columns of test sets that users with these settings need; no workflow gets them."""
     goals: Callable[[UserContext], Sequence[Goal]] | None = None
