@@ -166,6 +166,21 @@ def test_a_user_acts_and_says_what_came_of_it(tmp_path: Path) -> None:
     assert len(tools.made) == 5
 
 
+def test_words_of_others_are_left_as_they_are(tmp_path: Path) -> None:
+    user = ScriptedUser(
+        [Action("look"), "It is {{result}}."], opening="{{result}}", opening_calls=[Action("look")]
+    )
+    user.equip(Tools())  # pyright: ignore[reportArgumentType]
+    assert said(user, "Well?") == ["{{result}}", "It is {{result}}."]
+    scripted = user_of(written(tmp_path, "[[scripts]]\nopening = {calls = [{tool = 'look'}]}"))
+    scripted.equip(Tools())
+
+    async def begin() -> str:
+        return await scripted.open("Say {{result}}.")
+
+    assert anyio.run(begin) == "Say {{result}}."
+
+
 def test_tasks_are_told_apart_by_place_and_id(tmp_path: Path) -> None:
     path = written(
         tmp_path,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import BeforeValidator, Field
 
@@ -15,6 +15,7 @@ from greenroom.users.conditions import RESULT, Goal, filled
 from greenroom.users.requests import DONE, requested_calls
 from greenroom.users.scripts import (
     Answer,
+    Opening,
     Otherwise,
     Reply,
     UserScript,
@@ -62,7 +63,7 @@ class ScriptedUser:
         self,
         replies: Iterable[str | Action | Reply] = (),
         *,
-        opening: str | None = None,
+        opening: str | Opening | None = None,
         opening_calls: Iterable[Action] = (),
         answers: Sequence[Answer] = (),
         otherwise: Otherwise | None = None,
@@ -71,9 +72,12 @@ class ScriptedUser:
     ) -> None:
         self._opening = opening
         self._opening_calls = tuple(opening_calls)
+        if isinstance(opening, Opening):
+            self._opening_calls += tuple(call.action for call in opening.calls)
         self._lines = tuple(_lines(replies))
         self._answers = tuple(answers)
-        self._last = UserScript(answers=self._answers, otherwise=otherwise).last
+        # A question that nobody thought of is no reason to leave.
+        self._last = otherwise or Otherwise(fail=bool(self._answers), stop=not self._answers)
         self._does_as_asked = does_as_asked
         self._name = name
         self._place = _Place()
@@ -84,8 +88,10 @@ class ScriptedUser:
 
     async def open(self, instruction: str) -> str:
         self._place = _Place()
-        words = instruction if self._opening is None else self._opening
-        return await self._carried_out(_Line(words, self._opening_calls))
+        own = self._opening.say if isinstance(self._opening, Opening) else self._opening
+        words = instruction if own is None else own
+        fills = own is not None and isinstance(self._opening, Opening)
+        return await self._carried_out(_Line(words, self._opening_calls, fills))
 
     async def reply(self, content: str) -> str:
         line = await self._next(content)
@@ -135,7 +141,7 @@ class ScriptedUser:
 
     async def _carried_out(self, line: _Line) -> str:
         results = [await self._make(call) for call in line.calls]
-        return filled(line.words, {RESULT: "\n".join(results)}) if results else line.words
+        return filled(line.words, {RESULT: "\n".join(results)}) if line.fills else line.words
 
     async def _make(self, call: Action) -> str:
         if self._tools is None:
@@ -149,10 +155,12 @@ class ScriptedUser:
 class _Line:
     words: str
     calls: tuple[Action, ...] = ()
+    fills: bool = False
+    """What the calls give takes the place of {{result}}; words of others are left as they are."""
 
 
 def _line(given: Reply | Otherwise) -> _Line:
-    return _Line(given.words, tuple(call.action for call in given.calls))
+    return _Line(given.words, tuple(call.action for call in given.calls), fills=bool(given.calls))
 
 
 def _lines(replies: Iterable[str | Action | Reply]) -> Iterable[_Line]:
@@ -162,7 +170,7 @@ def _lines(replies: Iterable[str | Action | Reply]) -> Iterable[_Line]:
             calls.append(one)
             continue
         own = _Line(one) if isinstance(one, str) else _line(one)
-        yield _Line(own.words, (*calls, *own.calls))
+        yield _Line(own.words, (*calls, *own.calls), own.fills)
         calls = []
     if calls:
         yield _Line(Reply(stop=True).words, tuple(calls))
@@ -187,12 +195,15 @@ def _found(context: UserContext) -> tuple[str, UserScript] | None:
         return None
     number, script = found
     name, row = f"{scripts.source}, script {number}", context.row or {}
-    empty = [one for one in sorted(script.columns) if not str(row.get(one) or "").strip()]
-    lacking = [one for one in empty if row.get(one) not in (0, False)]
+    lacking = sorted(one for one in script.columns if _is_blank(row.get(one)))
     if lacking:
         what = "is empty here" if lacking[0] in row else "is no column here"
         raise InputError(f"{name} has the placeholder {{{{{lacking[0]}}}}}, and that {what}.")
     return name, script
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _needed(context: UserContext) -> tuple[str, UserScript] | None:
@@ -218,8 +229,7 @@ def _create(context: UserContext) -> ScriptedUser:
     name, script = found[0], found[1].for_row(context.row or {})
     return ScriptedUser(
         script.lines,
-        opening=script.opening.say,
-        opening_calls=[call.action for call in script.opening.calls],
+        opening=script.opening,
         answers=script.answers,
         otherwise=script.otherwise,
         does_as_asked=True,

@@ -24,7 +24,7 @@ LONGEST: Final = 1_000_000
 """Characters of a file: it is kept with the run."""
 
 
-class UserCall(Config):
+class ScriptedCall(Config):
     """A call of one of the user's tools."""
 
     tool: str = Field(min_length=1)
@@ -41,7 +41,7 @@ class Opening(Config):
 
     say: str | None = Field(default=None, min_length=1)
     """None: the instruction of the task, or the goal of the row."""
-    calls: tuple[UserCall, ...] = ()
+    calls: tuple[ScriptedCall, ...] = ()
 
     @model_validator(mode="after")
     def _has_results(self) -> Opening:
@@ -50,16 +50,10 @@ class Opening(Config):
         return self
 
 
-class Reply(Opening):
-    """What a user does and then says, or that they end the conversation."""
+class _Ending(Opening):
+    """What a user says, or that they end the conversation."""
 
     stop: bool = False
-
-    @model_validator(mode="after")
-    def _is_one(self) -> Reply:
-        if self.stop == (self.say is not None):
-            raise ValueError("a text in say is needed, or stop = true, and not both")
-        return self
 
     @property
     def words(self) -> str:
@@ -67,10 +61,19 @@ class Reply(Opening):
         return STOP if self.say is None else self.say
 
 
-class Otherwise(Opening):
+class Reply(_Ending):
+    """What a user does and then says, or that they end the conversation."""
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Reply:
+        if self.stop == (self.say is not None):
+            raise ValueError("a text in say is needed, or stop = true, and not both")
+        return self
+
+
+class Otherwise(_Ending):
     """What comes where a script has neither an answer nor a line left."""
 
-    stop: bool = False
     fail: bool = False
 
     @model_validator(mode="after")
@@ -80,11 +83,6 @@ class Otherwise(Opening):
         if self.fail and self.calls:
             raise ValueError("a conversation that fails makes no calls")
         return self
-
-    @property
-    def words(self) -> str:
-        """What the user says."""
-        return STOP if self.say is None else self.say
 
 
 class Answer(Reply, Condition):
@@ -135,16 +133,9 @@ class UserScript(Config):
         return self
 
     @property
-    def last(self) -> Otherwise:
-        """What comes where there is neither an answer nor a line left."""
-        if self.otherwise is not None:
-            return self.otherwise
-        return Otherwise(fail=True) if self.answers else Otherwise(stop=True)
-
-    @property
-    def calls(self) -> Iterator[UserCall]:
+    def calls(self) -> Iterator[ScriptedCall]:
         """All calls that it may make."""
-        for one in (self.opening, *self.answers, *self.lines, self.last):
+        for one in (self.opening, *self.answers, *self.lines, *filter(None, [self.otherwise])):
             yield from one.calls
 
     @cached_property
@@ -301,7 +292,7 @@ def _at(source: str, loc: Sequence[int | str]) -> str:
 
 
 _MODELS: Final[tuple[type[BaseModel], ...]] = (
-    *(UserScripts, UserScript, Answer, Otherwise, UserCall, Goal),
+    *(UserScripts, UserScript, Answer, Otherwise, ScriptedCall, Goal),
 )
 
 
