@@ -287,6 +287,25 @@ def test_a_file_is_there_and_toml(tmp_path: Path) -> None:
         read_scripts(tmp_path / "latin.toml")
 
 
+def test_what_toml_has_beyond_json_is_kept_as_json(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        """\N{BYTE ORDER MARK}[[scripts]]
+        rows = { day = 2024-05-01 }
+        lines = [{ calls = [{ tool = "book", arguments = { day = 2024-05-02 } }], stop = true }]
+        """,
+    )
+    user, tools = user_of(path, row={"day": "2024-05-01"}), Tools()
+    user.equip(tools)
+    assert said(user, "When?") == ["Do it.", STOP]
+    assert tools.made == [("book", {"day": "2024-05-02"})]
+    first = SCRIPTED.check({"script": str(path)})
+    assert SCRIPTED.check(stored_settings(first)) == first
+    for value in (str(2**70), "[" * 300 + "]" * 300):
+        with pytest.raises(DataError, match="cannot be kept as JSON"):
+            read_scripts(written(tmp_path, f"[[scripts]]\nrows = {{ a = {value} }}"))
+
+
 def test_what_is_kept_is_the_content(tmp_path: Path) -> None:
     path = written(tmp_path, ROWS)
     first = SCRIPTED.check({"script": str(path)})

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
 
+import orjson
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
@@ -242,9 +243,13 @@ def read_scripts(path: Path) -> UserScripts:
             "placeholders such as {{city}}, or split it."
         )
     try:
-        content = tomllib.loads(text)
+        content = tomllib.loads(text.removeprefix("\N{BYTE ORDER MARK}"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise DataError(f"{path} is not TOML: {error}.") from error
+    try:
+        content = orjson.loads(orjson.dumps(content))  # as it is kept: a date is a text
+    except TypeError as error:
+        raise DataError(f"{path} holds what cannot be kept as JSON: {error}.") from error
     return parse_scripts({"source": path.name} | content, str(path))
 
 
