@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 LONGEST_WITHOUT_ROOM = 600.0
 """Seconds: so long it is waited for a node that has room for a worker."""
 _SAID_AFTER = 10.0
+_NOBODY_YET = (
+    "No worker has begun yet: they wait for a place on the cluster, or take long to start."
+)
 _NODES_SHOWN = 5
 _GB = 1e9
 _HANDED = ("GREENROOM_", "PG")
@@ -128,7 +131,7 @@ class RayCluster:
         if room:
             if waited > _SAID_AFTER and self._said != "busy":
                 self._said = "busy"
-                echo("No worker has begun yet: they wait for a place on the cluster.", err=True)
+                echo(_NOBODY_YET, err=True)
             return
         problem = f"No node has room for a worker. {self._asked_and_there()}"
         if self._options.ray_address is None or waited > LONGEST_WITHOUT_ROOM:
