@@ -289,7 +289,9 @@ def _for_workers(
     workers: WorkerOptions,
 ) -> None:
     if context.interactive:
-        raise InputError("A person who plays the user has one terminal: leave --processes out.")
+        raise InputError(
+            "A person who plays the user has one terminal: leave --processes and --executor out."
+        )
     enqueue()
     if workers.processes == 0:
         echo(
