@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     from greenroom.judging.faults import judge_episode
     from greenroom.judging.run import (
         FaultSummary,
+        enqueue_judging,
         failed_episodes,
         policy_seen,
+        pruned_failures,
+        reopen_judging,
         run_judging,
         start_judging,
         summarise,
@@ -24,15 +27,21 @@ if not TYPE_CHECKING:
         __name__,
         config="JudgingConfig",
         faults="judge_episode",
-        run="FaultSummary failed_episodes policy_seen run_judging start_judging summarise",
+        run=(
+            "FaultSummary enqueue_judging failed_episodes policy_seen pruned_failures "
+            "reopen_judging run_judging start_judging summarise"
+        ),
     )
 
 __all__ = [
     "FaultSummary",
     "JudgingConfig",
+    "enqueue_judging",
     "failed_episodes",
     "judge_episode",
     "policy_seen",
+    "pruned_failures",
+    "reopen_judging",
     "run_judging",
     "start_judging",
     "summarise",

@@ -15,6 +15,7 @@ from greenroom.judging.config import JudgingConfig
 from greenroom.judging.faults import judge_episode
 from greenroom.messages import Message
 from greenroom.models import Ledger
+from greenroom.options import checked
 from greenroom.store import (
     EpisodeRecord,
     FaultAuthor,
@@ -58,6 +59,14 @@ def failed_episodes(episodes: Iterable[EpisodeRecord]) -> list[EpisodeRecord]:
     ]
 
 
+def pruned_failures(episodes: Iterable[EpisodeRecord]) -> int:
+    """How many episodes failed that a judge cannot be asked about, because they were pruned."""
+    return sum(
+        episode.has_result and episode.pruned is not None and diagnose(episode) is not None
+        for episode in episodes
+    )
+
+
 def policy_seen(episodes: Iterable[EpisodeRecord]) -> str:
     """The policy as the agent was given it, from the first system message."""
     for episode in episodes:
@@ -76,6 +85,9 @@ def start_judging(
     earlier = [one for one in store.judgings.all(parent=run.id) if one.judge == config.judge]
     if earlier and not again:
         judging = earlier[0]
+        if judging.status == "running":
+            return judging  # whoever works on it keeps to its plan
+        store.judgings.controls.forget(judging.id)
         together = sorted({*judging.episodes, *episodes})
         judging = judging.model_copy(
             update={"episodes": together, "config": config.model_dump(mode="json")}
@@ -96,15 +108,31 @@ def start_judging(
     return store.judgings.create(judging, stem=f"{run.name}-judged")
 
 
+def reopen_judging(store: Store, name: str) -> tuple[JudgingRecord, JudgingConfig]:
+    """A judging that was kept before, ready to go on. What was set since it began holds."""
+    judging = store.judgings.find(name)
+    set_since = store.judgings.controls.of(judging.id).config
+    return judging, checked(JudgingConfig, {**judging.config, **set_since})
+
+
+def enqueue_judging(store: Store, judging: JudgingRecord) -> None:
+    """Let workers that help do what is left of a judging; refused while others work on it."""
+    store.judgings.workers.enqueue(judging.id, judging.name, judging.left)
+
+
 async def run_judging(
     store: Store,
     judging: JudgingRecord,
     config: JudgingConfig,
     *,
+    helps: bool = False,
     on_result: Callable[[JudgementRecord], None] = lambda _: None,
     on_plan: Callable[[JudgingPlan], None] = lambda _: None,
 ) -> None:
-    """Ask the judge about all failed episodes that have no verdict yet; see `run_job`."""
+    """Ask the judge about all failed episodes that have no verdict yet; see `run_job`.
+
+    A worker that `helps` shares them with others.
+    """
     run = store.runs.find(judging.run_id)
     policy = run.policy or policy_seen(store.runs.results(run.id))
 
@@ -138,8 +166,9 @@ async def run_judging(
     await run_job(
         store.judgings,
         judging,
-        lambda finished: [(i, t) for i, t in judging.episodes if (i, t) not in finished],
+        judging.left,
         open_plan,
+        helps=helps,
         on_plan=on_plan,
         on_result=on_result,
     )

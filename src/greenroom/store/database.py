@@ -154,9 +154,10 @@ def create_private(path: Path) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"{path.parent} cannot be created: {error.strerror}.") from error
-    # What cannot be created is explained when it is opened.
+    # What cannot be created is explained when it is opened. A file that is there is left alone:
+    # closing it would drop the locks of all connections that this process has to it.
     with suppress(OSError):
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 
 def _read_only(path: Path) -> str:

@@ -95,10 +95,9 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             if self._insert(named):
                 return named
             if stem is None:
-                again = f", or go on with it by '{self.kind.resume} {job.name}'"
                 raise InputError(
                     f"There is {_article(self.kind.name)} named '{job.name}' already: choose "
-                    f"another --name{again if self.kind.resume else ''}."
+                    f"another --name, or go on with it by '{self.kind.resume} {job.name}'."
                 )
 
     def _insert(self, job: JobT) -> bool:
