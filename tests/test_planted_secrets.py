@@ -102,6 +102,8 @@ def looking_after() -> Iterator[tuple[object, ...]]:
     for group, (kind, name) in named.items():
         yield group, "watch", name
         yield group, "watch", name, "--json"
+        yield group, "attempts", name, "--log"
+        yield group, "attempts", name, "--log", "--json"
         for words in (("attempts",), ("pause",), ("go-on",), ("set", "--max-cost", 1)):
             yield group, words[0], name, *words[1:]
         yield group, "retry", name, "--outcome", "crashed", "--yes"

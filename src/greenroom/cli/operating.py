@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from greenroom.cli.attempts import attempts_of
+from greenroom.cli.attempts import Chosen, attempts_of, logs_of
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
 from greenroom.cli.output import echo, print_json
@@ -91,9 +91,24 @@ def _add_looking(app: typer.Typer, kind: Operated) -> None:
             int | None,
             typer.Option("--task", "--row", help="Only those of this task or row.", min=0),
         ] = None,
+        trial: Annotated[
+            int | None,
+            typer.Option("--trial", "--repeat", help="Only this trial or repeat of it.", min=0),
+        ] = None,
+        log: Annotated[
+            bool,
+            typer.Option(
+                "--log",
+                help="Print what attempts logged and printed, with tracebacks; also of attempts "
+                "that gave a result.",
+            ),
+        ] = False,
         json: Json = False,
     ) -> None:
-        attempts_of(kind, *kind.find(name), item, json=json)
+        if trial is not None and item is None:
+            raise InputError(f"--{kind.trial} goes with --{kind.item}.")
+        cell = Chosen(item, trial)
+        (logs_of if log else attempts_of)(kind, *kind.find(name), cell, json=json)
 
     watch.__doc__ = f"""Watch {kind.a_job} from another terminal until it is over.
 
@@ -102,7 +117,7 @@ def _add_looking(app: typer.Typer, kind: Operated) -> None:
     """
     attempts.__doc__ = f"""List the attempts of {kind.a_job} that gave no result, and why.
 
-    It says when each began, how long it took, and what it cost.
+    It says when each began, how long it took, and what it cost. --log prints what they said.
     """
     app.command()(watch)
     app.command()(attempts)

@@ -159,6 +159,7 @@ def _help(
     from greenroom.cli.reopening import reopened
     from greenroom.models import BudgetExhausted
     from greenroom.store import Patience
+    from greenroom.util.attempt_logs import overheard_prints
 
     kept = 0
 
@@ -172,7 +173,9 @@ def _help(
     beside = "" if not others else f" beside {others} other{'s' if others > 1 else ''}"
     echo(f"Working on the {jobs.kind.name} '{job.name}'{beside}.", err=True)
     try:
-        return run_until_stopped(partial(work, helps=True, on_result=note))
+        # Nobody may be there to read what is printed in a worker.
+        with overheard_prints():
+            return run_until_stopped(partial(work, helps=True, on_result=note))
     except BudgetExhausted as spent:
         echo(str(spent), err=True)
         raise typer.Exit(OUT_OF_BUDGET) from None

@@ -27,6 +27,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.store.allowances import Allowance, Allowances
+from greenroom.store.attempt_logs import AttemptLogs
 from greenroom.store.control import Controls
 from greenroom.store.database import StoreError, insert_into, insert_or_replace, transaction
 from greenroom.store.endpoints import Endpoints
@@ -73,6 +74,7 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         self.workers = Workers(engine, kind.name)
         self.controls = Controls(engine)
         self.endpoints = Endpoints(engine)
+        self.logs = AttemptLogs(engine)
         self.allowances = Allowances(engine, self._spent)
         # Built once: putting a statement together takes longer than running it.
         self._put = insert_or_replace(

@@ -51,11 +51,16 @@ def _add_workers(connection: Connection) -> None:
     run_script(connection, "migration_5.sql")
 
 
+def _add_attempt_logs(connection: Connection) -> None:
+    run_script(connection, "migration_6.sql")
+
+
 MIGRATIONS: Mapping[int, Migration] = {
     2: _add_test_sets_and_evaluations,
     3: _unite_jobs,
     4: _add_playground,
     5: _add_workers,
+    6: _add_attempt_logs,
 }
 """By version: what turns a database of the version before into one of this version."""
 

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from greenroom.errors import InputError
 from greenroom.store.aggregates import is_pruned
+from greenroom.store.attempt_logs import drop_logs
 from greenroom.store.database import StoreError, transaction
 from greenroom.store.episode_counts import PrunedRecord
 from greenroom.store.job_rows import cell_of, cell_row, digest_of
@@ -93,6 +94,7 @@ def prune_run(store: Store, run_id: str, *, keep_failures: bool = False) -> Iter
             for row in rows:
                 if (values := _without_conversation(row)) is not None:
                     pruned += 1
+                    drop_logs(connection, run_id, [(row.item, row.trial)])
                     connection.execute(
                         update(results)
                         .where(
