@@ -99,7 +99,14 @@ def transaction(engine: Engine) -> Generator[Connection]:
         with engine.begin() as connection:
             yield connection
     except SQLAlchemyError as error:
+        if sql_state(error) == _READ_ONLY:
+            engine.dispose()  # another server may have taken over: it needs new connections
         raise _explained(engine.url, error) from error
+
+
+def sql_state(error: BaseException | None) -> str | None:
+    """PostgreSQL's code of an error, if it has one."""
+    return getattr(getattr(error, "orig", None), "sqlstate", None)
 
 
 def insert_into(engine: Engine, table: Table) -> Any:
@@ -178,6 +185,7 @@ _SQLITE_PROBLEMS = {
 }
 
 
+_READ_ONLY = "25006"
 _PASSING = ("database is locked", "disk is full", "disk I/O error")
 
 
@@ -198,4 +206,5 @@ def _is_outage(url: URL, error: SQLAlchemyError, text: str) -> bool:
     if url.get_backend_name() == "sqlite":
         return any(sign in text for sign in _PASSING)
     lost = isinstance(error, DBAPIError) and error.connection_invalidated
-    return lost or isinstance(error, (OperationalError, InterfaceError))
+    passing = isinstance(error, (OperationalError, InterfaceError))
+    return lost or passing or sql_state(error) == _READ_ONLY

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Generic
 
 from sqlalchemy import (
+    Connection,
     Engine,
     Select,
     Text,
@@ -28,7 +29,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 from greenroom.errors import InputError, UnknownName
 from greenroom.store.allowances import Allowance, Allowances
 from greenroom.store.attempt_logs import AttemptLogs
-from greenroom.store.control import Controls
+from greenroom.store.control import Controls, hold_job
 from greenroom.store.database import StoreError, insert_into, insert_or_replace, transaction
 from greenroom.store.endpoints import Endpoints
 from greenroom.store.job_pages import JobPages, listed
@@ -135,6 +136,14 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             ).first()
         if row is None:
             raise UnknownName(self.kind.name, name_or_id, self._names())
+        return job_of(self.kind, row)
+
+    def held(self, connection: Connection, job_id: str) -> JobT:
+        """A job that no worker joins or leaves until the transaction ends."""
+        hold_job(connection, job_id)
+        row = connection.execute(self._rows().where(jobs.c.id == job_id)).first()
+        if row is None:
+            raise InputError(f"The {self.kind.name} was deleted.")
         return job_of(self.kind, row)
 
     def all(self, *, parent: str | None = None) -> list[JobT]:

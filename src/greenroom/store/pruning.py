@@ -76,9 +76,10 @@ def prune_run(store: Store, run_id: str, *, keep_failures: bool = False) -> Iter
     """
     after: CellKey = (-1, -1)
     while True:
-        if (run := store.runs.find(run_id)).status == "running":
-            raise InputError(f"The run '{run.name}' is under way: it is not pruned.")
         with transaction(store.engine) as connection:
+            # Nobody begins to play it until the transaction ends.
+            if (run := store.runs.held(connection, run_id)).status == "running":
+                raise InputError(f"The run '{run.name}' is under way: it is not pruned.")
             place = (results.c.item > after[0]) | (
                 (results.c.item == after[0]) & (results.c.trial > after[1])
             )
