@@ -86,6 +86,7 @@ def test_a_domain_by_path(greenroom: Greenroom, target: str) -> None:
     assert result.json["run"]["env"] == "library"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["evaluator.py", "evaluator.py:polite", "evaluator:polite"])
 def test_an_evaluator_by_path(
     greenroom: Greenroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str

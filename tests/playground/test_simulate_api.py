@@ -76,6 +76,7 @@ def test_step_by_step_a_message_is_seen_before_it_is_sent(talk: Talk) -> None:
     assert "no message to send" in talk.refused("POST", f"{place}/send", 409)
 
 
+@pytest.mark.slow
 def test_to_the_end_with_a_model(
     talk: Talk, monkeypatch: pytest.MonkeyPatch, server: RunningServer
 ) -> None:
@@ -158,6 +159,7 @@ def test_an_episode_is_talked_to_its_end_and_scored(
     assert changed == {"orders", "users"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [1, "end"])
 def test_last_words_end_an_episode_together_with_its_end(
     store: Store, open_playground: Open, server: RunningServer, steps: Any
@@ -271,6 +273,7 @@ def test_a_workflow_that_breaks_ends_the_talk(talk: Talk) -> None:
     assert "no world to show" in told
 
 
+@pytest.mark.slow
 def test_the_world_of_an_agent_is_beside_its_thread(
     store: Store, open_playground: Open, server: RunningServer, retail: Domain
 ) -> None:
