@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -157,6 +158,36 @@ def test_an_episode_is_talked_to_its_end_and_scored(
     assert world["scored"]["missing"] == []
     changed = {one["table"] for turn in world["turns"] for one in turn["records"]}
     assert changed == {"orders", "users"}
+
+
+@pytest.mark.slow
+def test_the_script_of_a_run_goes_on_in_its_threads(
+    store: Store, open_playground: Open, server: RunningServer, tmp_path: Path
+) -> None:
+    script = tmp_path / "user.toml"
+    script.write_text(
+        "[[scripts]]\ntasks = [5]\nlines = ['And then?', 'Really?', 'I see.', {stop = true}]\n"
+        "[[scripts]]\nlines = ['I am another one.']\n"
+    )
+    fields: dict[str, Any] = {
+        "task_ids": [5],
+        "agent_strategy": "tool-calling",
+        "model": "oracle",
+        "api_base": server.api_base,
+        "user_options": {"script": str(script)},
+    }
+    run, context = start_run(store, check_config(fields), name="stored")
+    anyio.run(play_run, store, run, context)
+    (episode,) = store.runs.results(run.id)
+    whole = [one.observation for one in episode.steps if one.action.name == "respond"]
+    assert whole == ["And then?", "Really?", "I see.", "###STOP###"]
+    script.unlink()
+    talk = Talk(open_playground(store).api)
+    thread = {"id": talk.post("rewinds", run="stored", task=5, turn=3)["thread_id"]}
+    talk.post(f"threads/{thread['id']}/simulate", steps="end")
+    done = settled(talk, thread, "done", "broken")
+    assert (done["error"], done["stops"]) == (None, True)
+    assert said(talk, thread)[-2:] == ["I see.", "###STOP###"]
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom.evaluation import Case, Score, make_evaluator
-from greenroom.evaluation.evaluators import patterns
+from greenroom.util import patterns
 from tests.evaluation.evaluators.scoring import chat_score, said, score
 
 ANSWER = "Your order #W123 was cancelled."
