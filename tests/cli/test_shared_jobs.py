@@ -26,7 +26,7 @@ TRIALS = 20
 
 
 @pytest.fixture
-def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Store]:
+def kept(any_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Store]:
     monkeypatch.chdir(tmp_path)
     store = open_store()
     yield store

@@ -53,7 +53,7 @@ def identify(
     The judgements of a run are kept with it, each as soon as it is there; those that this judge
     gave before are not asked for again.
     """
-    from greenroom.judging import failed_episodes, pruned_failures, start_judging, summarise
+    from greenroom.judging import failures_of, start_judging, summarise
     from greenroom.reports.texts import plural
     from greenroom.store import RunRecord
 
@@ -63,9 +63,8 @@ def identify(
     with opened_jobs([target], env) as (store, (run,)):
         if not isinstance(run, RunRecord):
             raise InputError(f"'{run.name}' is an evaluation: runs have failures to judge.")
-        episodes = list(store.runs.results(run.id))
-        failures, pruned = failed_episodes(episodes), pruned_failures(episodes)
-        wanted = {episode.key for episode in failures[: config.max_failures]}
+        failures = failures_of(store, run.id)
+        wanted = set(failures.keys[: config.max_failures])
         judgements: list[JudgementRecord] = []
         if wanted:
             judging = start_judging(store, run, config, again=again)
@@ -79,17 +78,18 @@ def identify(
             {
                 "source": run.name,
                 "judge": config.judge,
-                "episodes": len(episodes),
-                "failures": len(failures),
-                "pruned": pruned,
+                "episodes": failures.episodes,
+                "failures": len(failures.keys),
+                "pruned": failures.pruned,
                 "summary": summarise(judgements).model_dump(),
                 "judgements": [one.model_dump(mode="json") for one in judgements],
             }
         )
     else:
-        print_judgements(run.name, config.judge, len(failures), judgements, examples)
-        if pruned:
-            echo(f"{plural(pruned, 'more failure')} left out: the conversations were pruned.")
+        print_judgements(run.name, config.judge, len(failures.keys), judgements, examples)
+        if failures.pruned:
+            more = plural(failures.pruned, "more failure")
+            echo(f"{more} left out: the conversations were pruned.")
 
 
 def _judge(

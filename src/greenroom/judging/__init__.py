@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from greenroom.judging.config import JudgingConfig
     from greenroom.judging.faults import judge_episode
     from greenroom.judging.run import (
+        Failures,
         FaultSummary,
         enqueue_judging,
-        failed_episodes,
+        failures_of,
         policy_seen,
-        pruned_failures,
         reopen_judging,
         run_judging,
         start_judging,
@@ -28,19 +28,19 @@ if not TYPE_CHECKING:
         config="JudgingConfig",
         faults="judge_episode",
         run=(
-            "FaultSummary enqueue_judging failed_episodes policy_seen pruned_failures "
-            "reopen_judging run_judging start_judging summarise"
+            "Failures FaultSummary enqueue_judging failures_of policy_seen reopen_judging "
+            "run_judging start_judging summarise"
         ),
     )
 
 __all__ = [
+    "Failures",
     "FaultSummary",
     "JudgingConfig",
     "enqueue_judging",
-    "failed_episodes",
+    "failures_of",
     "judge_episode",
     "policy_seen",
-    "pruned_failures",
     "reopen_judging",
     "run_judging",
     "start_judging",

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import get_args
 from uuid import uuid4
 
 from greenroom._version import __version__
-from greenroom.analysis.errors import diagnose
+from greenroom.analysis.counts import counted_episodes
 from greenroom.judging.config import JudgingConfig
 from greenroom.judging.faults import judge_episode
 from greenroom.messages import Message
 from greenroom.models import Ledger
 from greenroom.options import checked
 from greenroom.store import (
+    NO_RESULT,
+    CellKey,
     EpisodeRecord,
     FaultAuthor,
     FaultKind,
@@ -47,24 +50,34 @@ class FaultSummary(Record):
     usage: Usage
 
 
-def failed_episodes(episodes: Iterable[EpisodeRecord]) -> list[EpisodeRecord]:
-    """The episodes that a judge can be asked about.
+@dataclass(frozen=True)
+class Failures:
+    """The failures of a run, counted without reading its conversations."""
+
+    episodes: int
+    """How many episodes the run has so far."""
+    keys: list[CellKey]
+    """The episodes that a judge can be asked about, in order.
 
     They failed, not by a broken connection, and what was said in them was not pruned.
     """
-    return [
-        episode
-        for episode in episodes
-        if episode.has_result and episode.pruned is None and diagnose(episode) is not None
-    ]
+    pruned: int
+    """How many more failed whose conversations were pruned."""
 
 
-def pruned_failures(episodes: Iterable[EpisodeRecord]) -> int:
-    """How many episodes failed that a judge cannot be asked about, because they were pruned."""
-    return sum(
-        episode.has_result and episode.pruned is not None and diagnose(episode) is not None
-        for episode in episodes
-    )
+def failures_of(store: Store, run_id: str) -> Failures:
+    """The failures of a run."""
+    episodes, pruned = 0, 0
+    keys: list[CellKey] = []
+    for episode in counted_episodes(store, run_id):
+        episodes += 1
+        if episode.summary.outcome == NO_RESULT or episode.diagnosis is None:
+            continue
+        if episode.is_pruned:
+            pruned += 1
+        else:
+            keys.append((episode.summary.task_index, episode.summary.trial))
+    return Failures(episodes, keys, pruned)
 
 
 def policy_seen(episodes: Iterable[EpisodeRecord]) -> str:
@@ -80,8 +93,7 @@ def start_judging(
     store: Store, run: RunRecord, config: JudgingConfig, *, again: bool = False
 ) -> JudgingRecord:
     """The judging of a run by a judge: the latest one extended by new failures, or a new one."""
-    episodes = [episode.key for episode in failed_episodes(store.runs.results(run.id))]
-    episodes = episodes[: config.max_failures]
+    episodes = failures_of(store, run.id).keys[: config.max_failures]
     earlier = [one for one in store.judgings.all(parent=run.id) if one.judge == config.judge]
     if earlier and not again:
         judging = earlier[0]
