@@ -260,6 +260,31 @@ def test_an_evaluation_on_the_cluster(cluster: Cluster, kept: Store) -> None:
     assert len(kept.evaluations.finished(evaluation.id)) == 180
 
 
+def test_a_regrading_on_the_cluster(cluster: Cluster, kept: Store) -> None:
+    played = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "greenroom",
+            "run",
+            "--agent-strategy",
+            "synthetic",
+            "--name",
+            "one",
+        ],
+        capture_output=True,
+        timeout=60,
+    )
+    assert played.returncode == 0, played
+    main = greenroom(cluster, "regrade", "one", "--basis", "database", "--json")
+    said = main.communicate(timeout=90)
+    assert main.returncode == 0, said
+    (regrading,) = kept.regradings.all()
+    run = kept.runs.find("one")
+    assert len(kept.regradings.finished(regrading.id)) == len(kept.runs.finished(run.id))
+    assert "Ray: " in said[1]
+
+
 def test_passwords_reach_workers_and_no_file_of_ray(
     cluster: Cluster, postgres: Postgres, kept: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,8 +14,9 @@ from greenroom.benchmark.regrading_config import RegradingConfig
 from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json, print_table
-from greenroom.cli.result_files import Env, opened_jobs
-from greenroom.cli.working import work
+from greenroom.cli.result_files import NO_WORKERS, Env, flags_to_repeat, opened_jobs
+from greenroom.cli.worker_options import WorkerOptions
+from greenroom.cli.working import hand_over, work
 from greenroom.errors import InputError, redacted
 from greenroom.options import checked
 
@@ -43,6 +44,8 @@ def regrade(
     stored: Annotated[
         bool, typer.Option("--list", help="List the regradings of the run that are kept.")
     ] = False,
+    *,
+    workers: WorkerOptions,
     json: Json = False,
 ) -> None:
     """Grade the episodes of a run again without playing: other tasks, another basis, a new judge.
@@ -63,22 +66,17 @@ def regrade(
         if stored:
             _list(store, run, json=json)
             return
+        if is_file and workers.shared:
+            raise InputError(NO_WORKERS)
         domain = regrading_domain(run, config)
         regrading = start_regrading(store, run, config, domain)
-        again = shlex.join(["greenroom", "regrade", target, *_flags(config, env, is_file)])
-        _work(store, regrading, config, domain, again, kept=not is_file, shown=not json)
+        words = ["greenroom", "regrade", target, *flags_to_repeat(config, env, is_file)]
+        again = redacted(shlex.join(words))
+        _work(store, regrading, config, domain, again, workers, kept=not is_file, shown=not json)
         grades = sorted(store.regradings.results(regrading.id), key=lambda one: one.key)
-    _show(run, regrading, grades, json=json)
+    show_regrading(run, regrading, grades, json=json)
     if grades and all(one.refused for one in grades):
         raise typer.Exit(1)
-
-
-def _flags(config: RegradingConfig, env: str, is_file: bool) -> list[str]:
-    from greenroom.benchmark.reproducing import flags_of
-
-    budget = ("max_cost", "max_tokens_total")
-    words = flags_of(RegradingConfig, config.model_dump(mode="json"), without=budget)
-    return [*words, *(["--env", env] if is_file else [])]
 
 
 def _work(
@@ -87,12 +85,16 @@ def _work(
     config: RegradingConfig,
     domain: Any,
     again: str,
+    workers: WorkerOptions,
     *,
     kept: bool,
     shown: bool,
 ) -> None:
-    from greenroom.benchmark.regradings import run_regrading
+    from greenroom.benchmark.regradings import enqueue_regrading, run_regrading
 
+    if workers.shared:
+        enqueue = partial(enqueue_regrading, store, regrading)
+        hand_over(store.regradings, regrading, enqueue, workers)
     work(
         store.regradings,
         regrading,
@@ -100,9 +102,10 @@ def _work(
         "reward",
         lambda grade: grade.reward,
         noun="grades",
-        resume=redacted(again),
+        resume=again,
         kept=kept,
         shown=shown,
+        workers=workers,
     )
 
 
@@ -160,9 +163,10 @@ def _plain(regrading: RegradingRecord, summary: RegradingSummary) -> dict[str, A
     }
 
 
-def _show(
+def show_regrading(
     run: RunRecord, regrading: RegradingRecord, grades: Sequence[GradeRecord], *, json: bool
 ) -> None:
+    """Print what came of a regrading."""
     from greenroom.benchmark.regradings import summarise_regrading
 
     summary = summarise_regrading(grades)
