@@ -211,8 +211,7 @@ class ActorWorker:
         try:
             place: Place = ray.get(self._place, timeout=0)
         except ray.exceptions.RayError:
-            # It was never there: Ray could not make it.
-            return Ending(1, (f"Ray cannot start a worker: {why}",), "")
+            return Ending(None, (), f"before it began: {why}")
         if place.node not in self.cluster.nodes() or getattr(error, "preempted", False):
             gone = f"its node on {place.machine} is gone"
             return Ending(None, (), gone, with_its_machine=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,6 +22,8 @@ OUT_OF_BUDGET, REFUSED = 3, 2
 _LOOK_SECONDS = 0.5
 _MOST_LOST = 3
 """So many times in a row may workers be lost without a single result in between."""
+_PAUSE_SECONDS = 5.0
+"""After the second loss in a row and each further one, nobody is started for so many times this."""
 
 
 class WorkerFailed(InputError):
@@ -80,13 +83,14 @@ class Supervisor:
         self._started = 0
         self._finished = -1
         self._lost_in_a_row = 0
+        self._paused_until = 0.0
         self._done = False
 
     async def work(self, on_look: Callable[[Standing], None]) -> None:
         """Work until all cells have a result; replace workers that are lost."""
         try:
             on_look(await anyio.to_thread.run_sync(self._look))
-            while self._running:
+            while self._running or not self._done:
                 await anyio.sleep(_LOOK_SECONDS)
                 on_look(await anyio.to_thread.run_sync(self._look))
         finally:
@@ -103,7 +107,7 @@ class Supervisor:
             waiting = [worker for worker in self._running if not worker.placed]
             self._end(waiting)
             self._running = [worker for worker in self._running if worker not in waiting]
-        else:
+        elif time.monotonic() >= self._paused_until:
             while len(self._running) < self._executor.wanted(standing):
                 self._started += 1
                 self._running.append(self._executor.start(self._started))
