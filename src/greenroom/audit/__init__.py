@@ -1,0 +1,24 @@
+"""The audit of simulated users: what is wrong with what they said, found without a model."""
+
+from __future__ import annotations
+
+from greenroom.audit.checks import CHECKS, Check, findings_of
+from greenroom.audit.findings import KINDS, Finding, FindingKind
+from greenroom.audit.instructions import Instruction, read_instruction
+from greenroom.audit.talks import Talk, UserCall, UserTurn, talk_of, talk_of_messages
+
+__all__ = [
+    "CHECKS",
+    "KINDS",
+    "Check",
+    "Finding",
+    "FindingKind",
+    "Instruction",
+    "Talk",
+    "UserCall",
+    "UserTurn",
+    "findings_of",
+    "read_instruction",
+    "talk_of",
+    "talk_of_messages",
+]

@@ -1,0 +1,60 @@
+"""What a user says again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from greenroom.audit.findings import Finding, quoted
+from greenroom.audit.talks import Talk, UserTurn
+from greenroom.audit.wording import affirms, normalised, refuses
+
+_TOO_OFTEN: Final = 3
+_ALIKE: Final = 0.85
+_ANSWER_WORDS: Final = 6
+
+
+def repeats(talk: Talk) -> Iterator[Finding]:
+    """The same words to something else that the agent said; or three times in all.
+
+    Who is asked the same again says the same again; a short yes or no may answer anything; and
+    somebody who is told to insist may insist.
+    """
+    turns = [turn for turn in talk.turns if turn.text]
+    for one, following in pairwise(turns):
+        if talk.instruction.insists:
+            break
+        if not _is_answer(following) and _alike(one.text, following.text):
+            if not _alike(one.heard, following.heard):
+                yield _finding(following, f"It said in turn {one.number} almost word for word what it said again.")
+                return
+    counts = Counter(normalised(turn.text) for turn in turns if not _is_answer(turn))
+    for turn in reversed(turns):
+        count = counts[normalised(turn.text)]
+        if count >= _TOO_OFTEN and not talk.instruction.insists:
+            yield _finding(turn, f"It said the same thing {count} times.")
+            return
+
+
+def _finding(turn: UserTurn, sentence: str) -> Finding:
+    return Finding(
+        kind="repeated_itself", sentence=sentence, turn=turn.number, words=quoted(turn.text)
+    )
+
+
+def _is_answer(turn: UserTurn) -> bool:
+    short = len(normalised(turn.text).split()) <= _ANSWER_WORDS
+    return short and (affirms(turn.text) or refuses(turn.text) or len(turn.text) < 24)
+
+
+def _alike(one: str, other: str) -> bool:
+    first, second = normalised(one).split(), normalised(other).split()
+    if first == second:
+        return bool(first)
+    if not first or not second or abs(len(first) - len(second)) > 0.3 * max(len(first), len(second)):
+        return False
+    left, right = Counter(first), Counter(second)
+    shared = sum((left & right).values())
+    return shared >= _ALIKE * max(len(first), len(second))

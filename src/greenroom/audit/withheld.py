@@ -1,0 +1,81 @@
+"""What a user gives away although its instruction holds it back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from greenroom.audit.facts import Fact, facts_in
+from greenroom.audit.findings import Finding, quoted
+from greenroom.audit.instructions import Rule
+from greenroom.audit.talks import Talk
+from greenroom.audit.topics import topics_in
+from greenroom.audit.wording import cannot_say, sentences, stems
+
+_LEAST_SHARE: Final = 0.75
+_QUOTED: Final = re.compile(r"[\"“]([^\"”]{3,60})[\"”]")
+
+
+def given_away(talk: Talk) -> Iterator[Finding]:
+    """Each rule that holds something back, and the first message that breaks it."""
+    for rule in talk.instruction.of("hold_back"):
+        found = _broken(rule, talk)
+        if found is not None:
+            yield found
+
+
+def _broken(rule: Rule, talk: Talk) -> Finding | None:
+    topics = topics_in(rule.about)
+    values = _values(rule)
+    heard = ""
+    for turn in talk.turns:
+        heard = f"{heard}\n{turn.heard}"
+        if rule.condition == "asked" and _brought_up(rule, heard):
+            return None
+        for sentence in sentences(turn.text):
+            words = _given(rule, sentence, [topic.given(sentence) for topic in topics], values, heard)
+            if words:
+                until = " unasked" if rule.condition == "asked" else ""
+                return Finding(
+                    kind="gave_away",
+                    sentence=f"It said{until} what its instruction holds back: {words}.",
+                    turn=turn.number,
+                    words=quoted(turn.text, sentence[:40]),
+                    instruction=quoted(rule.sentence),
+                )
+    return None
+
+
+def _values(rule: Rule) -> list[Fact]:
+    """The facts within the rule, or those that "it" in the rule stands for."""
+    return facts_in(rule.about) or [
+        Fact("name", one.casefold(), one) for one in _QUOTED.findall(rule.sentence)
+    ]
+
+
+def _given(rule: Rule, sentence: str, topical: list[bool], values: list[Fact], heard: str) -> str:
+    lowered, told = sentence.casefold(), heard.casefold()
+    for fact in values:
+        if fact.words.casefold() in lowered and fact.words.casefold() not in told:
+            return fact.words
+    if topical:
+        # What the agent said before is no secret any more.
+        if any(topical) and not ("new" in lowered and "new" not in rule.about):
+            said = [one for one in facts_in(sentence) if one.words.casefold() not in told]
+            return said[0].words if said and not values else ""
+        return ""
+    if values or cannot_say(sentence):
+        return ""
+    shared = rule.stems & stems(sentence)
+    enough = max(2, round(_LEAST_SHARE * len(rule.stems)))
+    if len(rule.stems) == 1:
+        enough = 1
+    if len(shared) < enough or shared <= stems(heard):
+        return ""
+    return rule.about
+
+
+def _brought_up(rule: Rule, heard: str) -> bool:
+    shared = rule.stems & stems(heard)
+    return len(shared) >= max(1, len(rule.stems) // 2)
