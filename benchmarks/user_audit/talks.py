@@ -141,9 +141,9 @@ def _talk(scene: Scene, instruction: str, said: Sequence[tuple[str, str]]) -> Ta
     if scene.is_chat:
         roles = {"user": "user", "agent": "assistant", "tool": "tool"}
         messages = [
-            {"role": roles[who], "content": words.replace("###STOP###", "").strip()}
+            {"role": roles[who], "content": words}
             for who, words in said
-            if who in roles
+            if who in roles and "###STOP###" not in words
         ]
         return talk_of_messages(instruction, messages)
     return talk_of(_episode(instruction, said))

@@ -9,7 +9,7 @@ from typing import Final
 from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.talks import Talk, UserTurn
 from greenroom.audit.topics import topics_in
-from greenroom.audit.wording import affirms, cannot_say, questions, refuses, stems
+from greenroom.audit.wording import affirms, cannot_say, questions, refuses, similar, stems
 
 _ALIKE: Final = 0.6
 _ENGAGES: Final = re.compile(
@@ -63,6 +63,8 @@ def _same_question(one: str, other: str, held: set[str]) -> bool:
     named = [{topic.name for topic in topics_in(text)} for text in (one, other)]
     if named[0] & named[1]:
         return not named[0] & named[1] & held
+    if similar(one, other):
+        return True
     left, right = stems(one), stems(other)
     shared = left & right
     return len(shared) >= 2 and len(shared) >= _ALIKE * min(len(left), len(right))

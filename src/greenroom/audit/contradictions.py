@@ -9,7 +9,7 @@ from typing import Final
 
 from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.talks import Talk, UserTurn
-from greenroom.audit.wording import sentences, stem, words_of
+from greenroom.audit.wording import affirms, limited, questions, sentences, stem, words_of
 
 _PLAIN: Final = str.maketrans("’", "'")
 _SLOTS: Final = {
@@ -123,6 +123,11 @@ def _had_after_all(said: _Said, turn: UserTurn, text: str) -> Iterator[Finding]:
 
 
 def _denials(said: _Said, turn: UserTurn, text: str) -> Iterator[Finding]:
+    if affirms(text) and not limited(text):
+        # Who agrees to a proposal has asked for it.
+        for question in questions(turn.heard)[-2:]:
+            for deed in {stem(word) for word in words_of(question)} & _DEEDS:
+                said.asked.setdefault(deed, (f"{quoted(question)} {quoted(text)}", turn))
     for sentence in sentences(text):
         lowered = sentence.casefold()
         deeds = {stem(word) for word in words_of(lowered)} & _DEEDS

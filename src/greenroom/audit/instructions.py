@@ -88,6 +88,7 @@ _REFUSE: Final = re.compile(
     r"|\bnot (?:willing|interested|prepared|ready|okay|ok|open)(?: to| in| with)?(?: accept)?\b(?P<about3>.*)"
     r"|\bunwilling to(?: accept)?\b(?P<about4>.*)"
     r"|\byou (?:want|need|wish for|take) no (?P<about5>.*)"
+    r"|\b(?:under no circumstances|at no point|in no case)\b.*?\b(?:want|accept|agree|wish|are|be|get|should|must|will|may)(?: to)? (?P<about6>.*)"
 )
 _WANT: Final = re.compile(
     r"\byou(?:'d| would)? (?:also )?(?:want|like|wish|need|agree|accept|love|hope|ask|plan|expect|are (?:ok|okay|fine|happy|willing|glad|open|ready|prepared))"

@@ -9,10 +9,9 @@ from typing import Final
 
 from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.talks import Talk, UserTurn
-from greenroom.audit.wording import affirms, normalised, refuses
+from greenroom.audit.wording import affirms, normalised, refuses, similar
 
 _TOO_OFTEN: Final = 3
-_ALIKE: Final = 0.85
 _ANSWER_WORDS: Final = 6
 
 
@@ -26,8 +25,8 @@ def repeats(talk: Talk) -> Iterator[Finding]:
     for one, following in pairwise(turns):
         if talk.instruction.insists:
             break
-        if not _is_answer(following) and _alike(one.text, following.text):
-            if not _alike(one.heard, following.heard):
+        if not _is_answer(following) and similar(one.text, following.text):
+            if not similar(one.heard, following.heard):
                 yield _finding(following, f"It said in turn {one.number} almost word for word what it said again.")
                 return
     counts = Counter(normalised(turn.text) for turn in turns if not _is_answer(turn))
@@ -49,12 +48,3 @@ def _is_answer(turn: UserTurn) -> bool:
     return short and (affirms(turn.text) or refuses(turn.text) or len(turn.text) < 24)
 
 
-def _alike(one: str, other: str) -> bool:
-    first, second = normalised(one).split(), normalised(other).split()
-    if first == second:
-        return bool(first)
-    if not first or not second or abs(len(first) - len(second)) > 0.3 * max(len(first), len(second)):
-        return False
-    left, right = Counter(first), Counter(second)
-    shared = sum((left & right).values())
-    return shared >= _ALIKE * max(len(first), len(second))

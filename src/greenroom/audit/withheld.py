@@ -11,7 +11,7 @@ from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.instructions import Rule
 from greenroom.audit.talks import Talk
 from greenroom.audit.topics import topics_in
-from greenroom.audit.wording import cannot_say, sentences, stems
+from greenroom.audit.wording import withholds, sentences, stems
 
 _LEAST_SHARE: Final = 0.75
 _QUOTED: Final = re.compile(r"[\"“]([^\"”]{3,60})[\"”]")
@@ -65,7 +65,7 @@ def _given(rule: Rule, sentence: str, topical: list[bool], values: list[Fact], h
             said = [one for one in facts_in(sentence) if one.words.casefold() not in told]
             return said[0].words if said and not values else ""
         return ""
-    if values or cannot_say(sentence):
+    if values or withholds(sentence):
         return ""
     shared = rule.stems & stems(sentence)
     enough = max(2, round(_LEAST_SHARE * len(rule.stems)))

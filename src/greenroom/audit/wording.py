@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache
 from typing import Final
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])[\"')*]*\s+|\n+|;\s+")
 _WORD: Final = re.compile(r"[a-z0-9#][a-z0-9_#']*")
 _SUFFIXES: Final = (
-    "ations", "ation", "ances", "ance", "ments", "ment", "ings", "ing", "ies", "ied", "ers", "er",
-    "als", "al", "ed", "es", "s", "e",
+    "ations", "ation", "ances", "ance", "ments", "ment", "ings", "ing", "ies", "ied", "als", "al",
+    "ed", "es", "s", "e",
 )  # fmt: skip
 _STOP_WORDS: Final = frozenset(
     "a about after again all also am an and any anything are as ask asks asked at back be because been before "
@@ -21,7 +22,7 @@ _STOP_WORDS: Final = frozenset(
     "than that that's the their them then there these they thing things this those to too up upon us "
     "use very want wants was we well were what when where whether which while who will wish with "
     "without would yes you you'd you'll you're your yours agent agents representative user order orders even "
-    "anyone anybody under circumstances no matter never always today still way currently".split()
+    "another anyone anybody under circumstances no matter never always today still way currently".split()
 )
 
 
@@ -60,6 +61,20 @@ def stems(text: str) -> frozenset[str]:
 def normalised(message: str) -> str:
     """The words without case, spacing and punctuation; a message without words unchanged."""
     return " ".join(re.findall(r"\w+", message.casefold())) or message.strip()
+
+
+_ALIKE: Final = 0.85
+
+
+def similar(one: str, other: str) -> bool:
+    """Two messages have almost the same words."""
+    first, second = normalised(one).split(), normalised(other).split()
+    if first == second:
+        return bool(first)
+    longer = max(len(first), len(second))
+    if not first or not second or abs(len(first) - len(second)) > 0.3 * longer:
+        return False
+    return sum((Counter(first) & Counter(second)).values()) >= _ALIKE * longer
 
 
 _YES: Final = re.compile(
@@ -109,6 +124,17 @@ _NOT_KNOWN: Final = re.compile(
 def cannot_say(message: str) -> bool:
     """The message says that something is not known, not there, or not to be told."""
     return _NOT_KNOWN.search(_plain(message)) is not None
+
+
+_WITHHOLDS: Final = re.compile(
+    r"\b(?:rather not|prefer not|not comfortable|(?:don't|do not|won't|will not|can't|cannot|not going to) (?:want to |wish to )?"
+    r"(?:say|share|tell|give|reveal|disclose|provide|discuss|mention)|to myself|private|personal|confidential|none of your)\b"
+)
+
+
+def withholds(message: str) -> bool:
+    """The message says that something is not to be told."""
+    return _WITHHOLDS.search(_plain(message)) is not None
 
 
 _CLOSING: Final = re.compile(

@@ -1,0 +1,1 @@
+"""How well the checks of simulated users find faults that were planted."""
