@@ -12,7 +12,7 @@ from greenroom.audit.talks import Talk, UserTurn
 from greenroom.audit.wording import affirms, limited, questions, refuses, sentences, stems
 
 _REQUESTS: Final = re.compile(
-    r"\b(?:i(?:'d| would)? (?:like|want|love|need|accept|agree|'ll take|will take|take)|i'll (?:take|go with|accept)|please|can you|could you|go ahead|let's|"
+    r"\b(?:i(?:'d| would)? (?:also |really |rather |actually |just )?(?:like|want|love|need|accept|agree|'ll take|will take|take)|i'll (?:take|go with|accept)|please|can you|could you|go ahead|let's|"
     r"happy to|fine with|sounds good|okay with|ok with|happy with)\b"
 )
 _REFUSALS: Final = re.compile(
@@ -20,6 +20,7 @@ _REFUSALS: Final = re.compile(
     r"no longer (?:want|need|wish)|no thanks|no thank you|pass on|against|rather not|forget about|changed my mind|call off|skip)\b"
 )
 _NEGATED: Final = re.compile(r"\b(?:not|n't|no|never|without|don't|won't|can't|unless|if|rather|instead|refuse|decline|avoid|why|whether)\b")
+_NOT: Final = re.compile(r"\b(?:not|n't|no|never|without|don't|won't|can't|unable|instead)\b")
 _CLAUSE_END: Final = re.compile(r"[,;:.?!]|\b(?:and|but|because|since|so|can|could|please|if|until|yet)\b")
 _SHARE: Final = 0.75
 
@@ -69,7 +70,7 @@ def _accepts(rule: Rule, turn: UserTurn) -> str:
     if affirms(plain) and not limited(plain):
         asked = questions(turn.heard)
         # Of several questions, a yes answers the last one.
-        if asked and _covers(rule, asked[-1]) and not _NEGATED.search(asked[-1].casefold()):
+        if asked and _covers(rule, asked[-1]) and not _NOT.search(asked[-1].casefold()):
             return turn.text
     for sentence in sentences(plain):
         if (_REQUESTS.search(sentence) or affirms(sentence)) and not _NEGATED.search(sentence):
@@ -82,10 +83,10 @@ def _declines(rule: Rule, turn: UserTurn) -> str:
     plain = turn.text.casefold().replace("’", "'")
     asked = questions(turn.heard)
     if refuses(plain) and len(plain.split()) <= 6 and asked and _covers(rule, asked[-1]):
-        if not _NEGATED.search(asked[-1].casefold()):
+        if not _NOT.search(asked[-1].casefold()):
             return turn.text
     for sentence in sentences(plain):
-        found = _REFUSALS.search(sentence)
-        if found is not None and _covers(rule, _CLAUSE_END.split(sentence[found.end() :])[0]):
-            return sentence
+        for found in _REFUSALS.finditer(sentence):
+            if _covers(rule, _CLAUSE_END.split(sentence[found.end() :])[0]):
+                return sentence
     return ""

@@ -9,7 +9,7 @@ from typing import Final
 
 from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.talks import Talk, UserTurn
-from greenroom.audit.wording import affirms, limited, questions, sentences, stem, words_of
+from greenroom.audit.wording import affirms, limited, questions, sentences, stems
 
 _PLAIN: Final = str.maketrans("’", "'")
 _SLOTS: Final = {
@@ -46,19 +46,17 @@ VALUES: Final = {name: re.compile(value) for name, (_, value) in _LACKED.items()
 _NEVER_ASKED: Final = re.compile(
     r"\bi (?:never|did not|didn't|haven't|have not) (?:actually |even |once )?(?:ask(?:ed)?|want(?:ed)?|request(?:ed)?|agree[d]?|said?|say|told|tell|mention(?:ed)?|authori[sz]ed?|meant?)\b(?P<what>.*)"
 )
+_SHORT: Final = 300
+_SHARE: Final = 0.6
+_NEGATED: Final = re.compile(r"\b(?:not|n't|don't|without|never|no)\b")
 _ASKS: Final = re.compile(r"\b(?:i(?:'d| would)? (?:like|want|need|wish)|please|can you|could you|go ahead|yes)\b")
-_DEEDS: Final = frozenset(
-    stem(word)
-    for word in "cancel return exchange refund upgrade downgrade book change modify transfer pay buy remove add "
-    "delete replace close open block freeze reset disable enable order subscribe renew switch".split()
-)
-
-
 @dataclass
 class _Said:
     given: dict[str, tuple[str, UserTurn]] = field(default_factory=dict[str, tuple[str, UserTurn]])
     lacked: dict[str, UserTurn] = field(default_factory=dict[str, UserTurn])
-    asked: dict[str, tuple[str, UserTurn]] = field(default_factory=dict[str, tuple[str, UserTurn]])
+    asked: list[tuple[frozenset[str], str, UserTurn]] = field(
+        default_factory=list[tuple[frozenset[str], str, UserTurn]]
+    )
     shown: str = ""
 
 
@@ -125,26 +123,25 @@ def _had_after_all(said: _Said, turn: UserTurn, text: str) -> Iterator[Finding]:
 def _denials(said: _Said, turn: UserTurn, text: str) -> Iterator[Finding]:
     if affirms(text) and not limited(text):
         # Who agrees to a proposal has asked for it.
-        for question in questions(turn.heard)[-2:]:
-            for deed in {stem(word) for word in words_of(question)} & _DEEDS:
-                said.asked.setdefault(deed, (f"{quoted(question)} {quoted(text)}", turn))
+        proposals = [turn.heard] if len(turn.heard) < _SHORT else questions(turn.heard)[-2:]
+        for proposal in proposals:
+            said.asked.append((stems(proposal), f"{quoted(proposal)} {quoted(text)}", turn))
     for sentence in sentences(text):
         lowered = sentence.casefold()
-        deeds = {stem(word) for word in words_of(lowered)} & _DEEDS
         denied = _NEVER_ASKED.search(lowered)
-        if denied is not None:
-            named = {stem(word) for word in words_of(denied["what"])} & _DEEDS
-            for deed in sorted(named & said.asked.keys()):
-                earlier, where = said.asked[deed]
-                if where.number < turn.number:
-                    yield Finding(
-                        kind="contradicted_itself",
-                        sentence=f"It denies what it asked for in turn {where.number}.",
-                        turn=turn.number,
-                        words=quoted(sentence),
-                        instruction=quoted(earlier),
-                    )
-                    return
-        elif _ASKS.search(lowered) and not re.search(r"\b(?:not|n't|don't|without)\b", lowered):
-            for deed in deeds:
-                said.asked.setdefault(deed, (sentence, turn))
+        if denied is None:
+            if _ASKS.search(lowered) and not _NEGATED.search(lowered):
+                said.asked.append((stems(sentence), sentence, turn))
+            continue
+        named = stems(denied["what"])
+        for asked, earlier, where in said.asked:
+            shared = named & asked
+            if where.number < turn.number and shared and len(shared) >= _SHARE * len(named):
+                yield Finding(
+                    kind="contradicted_itself",
+                    sentence=f"It denies what it asked for in turn {where.number}.",
+                    turn=turn.number,
+                    words=quoted(sentence),
+                    instruction=quoted(earlier),
+                )
+                return

@@ -17,7 +17,7 @@ _KNOWN: Final = {
         r"\b(?:[Rr]eservations?|[Cc]onfirmation|[Bb]ookings?)\b[^.;]{0,25}?\b((?=[A-Z0-9]*\d)[A-Z0-9]{6})\b"
     )
 }
-_PRIVATE: Final = re.compile(r"\b(?:private|mysterious|secretive|forget\w*|reactive|more information than|do not remember|don't remember|no longer have)\b")
+_PRIVATE: Final = re.compile(r"\b(?:private|mysterious|secretive|forg[eo]t\w*|reactive|more information than|do not remember|don't remember|no longer have)\b")
 
 
 def denied_facts(talk: Talk) -> Iterator[Finding]:

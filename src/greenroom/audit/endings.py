@@ -15,6 +15,9 @@ _PROMISE: Final = re.compile(
     r"(?:proceed|process|go ahead|check|look|start|cancel|book|update|submit|begin|verify|search|pull|retrieve|arrange|work on|take care|get that|make the)|"
     r"let me (?:check|look|pull|verify|find|search|process|retrieve|see|start|get)|i(?:'m| am) (?:now )?(?:checking|processing|looking|working|pulling|verifying|searching))"
 )
+_OFFERS: Final = re.compile(
+    r"\b(?:proceed|confirm|go ahead|yes|(?:shall|should|may|can|could|if) (?:i|we)|(?:like|want|need) (?:me|us) to|ready|go-ahead|permission)\b"
+)
 _DONE: Final = re.compile(
     r"\b(?:has been|have been|was|were|is now|are now|successfully|completed?|all set|i(?:'ve| have) (?:\w+ )?(?:processed|cancelled|canceled|updated|booked|submitted|changed|refunded|issued|added|removed))\b"
 )
@@ -52,7 +55,7 @@ def _left_open(last: UserTurn) -> str:
         if _DONE.search(last.heard.casefold()) and not re.search(r"\(?yes/no|confirm|proceed|go ahead", asked[-1].casefold()):
             return ""
         return f"It stopped with the agent's question open: {quoted(asked[-1])}"
-    if asked and affirms(says) and re.search(r"\b(?:proceed|confirm|go ahead|yes)\b", asked[-1].casefold()):
+    if asked and affirms(says) and _OFFERS.search(asked[-1].casefold()):
         return "It agreed and stopped in the same message: the agent could not act on it."
     heard = last.heard.casefold()
     if _PROMISE.search(heard) and not _DONE.search(heard) and brief:

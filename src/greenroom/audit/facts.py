@@ -71,10 +71,16 @@ _LETTERS: Final = re.compile(
 _UNIT: Final = re.compile(r"^\d+(?:GB|TB|MB|KB|MBPS|HZ|GHZ|KG|LBS?|ML|MAH|CM|MM|FT|MP|W|K|P|DPI|RPM|USD)$", re.I)
 _AMOUNT: Final = re.compile(r"[$€£]\s?(\d[\d,]*(?:\.\d+)?)|\b(\d[\d,]*(?:\.\d+)?)\s?(?:dollars|usd|bucks|euros)\b", re.I)
 _NUMBER: Final = re.compile(r"(?<![\w.,/#-])(\d{1,3}(?:,\d{3})+|\d{3,})(?:\.\d+)?(?![\w%]|\s?%|\s?percent|-?(?:mm|cm|ml|gb)\b)")
+_RELATION: Final = (
+    r"(?:partner|wife|husband|spouse|son|daughter|child|brother|sister|mother|father|mom|mum|dad|friend|assistant|"
+    r"colleague|boss|roommate|flatmate|neighbou?r|cousin|uncle|aunt|nephew|niece|grandmother|grandfather|girlfriend|"
+    r"boyfriend|fiancée?|manager|landlord|lawyer|doctor|guest|companion)"
+)
 _NAME: Final = re.compile(
     r"\b(?:[Mm]y (?:full |last |first |sur)?name(?: is|'s)|[Nn]ame(?:'s| is|:)|(?:named|called))\s+"
     r"((?:[A-Z][\w'’-]+)(?:\s+[A-Z][\w'’-]+){0,2})"
-    r"|\b(?:I'm|I am|[Tt]his is)\s+((?:[A-Z][a-z'’-]+)(?:\s+[A-Z][a-z'’-]+){1,2})"
+    rf"|\b(?:I'm|I am|[Tt]his is|(?:[Mm]y|[Hh]is|[Hh]er|[Oo]ur) (?:\w+ )?{_RELATION},?(?: is)?|"
+    r"(?:[Tt]alk|[Ss]peak|[Aa]sk|[Cc]all|[Cc]ontact)(?: to| with| for)?|[Pp]assengers?(?: is| are)?:?) +((?:[A-Z][a-z'’-]+)(?: +[A-Z][a-z'’-]+){1,2})"
 )
 _NO_NAMES: Final = frozenset(
     "not and but the a yes no just still in i my with can could is on for it's looking trying "

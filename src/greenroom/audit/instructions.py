@@ -61,7 +61,7 @@ _INSISTS: Final = re.compile(
 )
 _MAY_LEAVE: Final = re.compile(
     r"\b(?:end the (?:call|conversation|chat)|hang up|leave (?:the|if)|say goodbye|give up|call back later|"
-    r"stop the conversation|hurry)"
+    r"stop the conversation)"
 )
 
 _TELL: Final = (
@@ -74,10 +74,10 @@ _TELLING: Final = (
 )
 _NOT: Final = r"(?:do not|don't|does not|doesn't|must not|mustn't|should not|shouldn't|will not|won't|would not|wouldn't|may not|cannot|never|are not to|aren't to)"
 _HOLD_BACK: Final = re.compile(
-    rf"\b{_NOT} (?:(?:ever|actively|proactively|initially|voluntarily|want to|wish to|like to|need to|"
-    rf"willingly|immediately|directly|freely) )*{_TELL}\b(?P<about>.*)"
+    rf"\b(?:{_NOT}|not|under no \w+|in no way|by no means|nobody|no one) (?:[\w']+ ){{0,4}}?{_TELL}\b(?P<about>.*)"
     rf"|\b(?:prefer|rather|choose|want|try|careful|ought|supposed|allowed) not (?:to )?{_TELL}\b(?P<about2>.*)"
     rf"|\b(?:avoid|without|refuse to|decline to|against|hesitate to|refrain from) (?:{_TELLING}|{_TELL})\b(?P<about3>.*)"
+    rf"|\bonly (?:ever )?{_TELL}\b(?P<about6>.*)"
     r"|\bkeep (?P<about4>.*?) (?:secret|private|to yourself|confidential|hidden)\b(?P<rest4>.*)"
     r"|\b(?P<about5>[\w' ]+) (?:is|are|stays|stay|remains|remain|must stay|has to stay) (?:a )?(?:secret|private|confidential|between)\b(?! person)(?P<rest5>.*)"
 )
@@ -107,6 +107,9 @@ _TAIL: Final = re.compile(
     r"\b(?:unless|until|if|when|because|since|as|but|even|so|and you|that is|which|to the agent|to anyone|"
     r"to anybody|under any|upfront|up front|proactively|right away|at first|on your own|with the agent|for any reason|at any|during)\b.*"
     r"|[.,:(!?\[].*"
+)
+_LEAD_IN: Final = re.compile(
+    r"^\W*(?:(?:to (?:the agent|anyone|anybody|them)|anything|a word|details?|information|the fact|facts|something) )*(?:about |of |on |that )?"
 )
 _VAGUE: Final = re.compile(r"\b(?:much|too many|more than|anything|everything|any other|any personal|things? (?:about|not))\b")
 _PRONOUN: Final = frozenset(
@@ -165,13 +168,15 @@ def _hold_back(sentence: str, before: str, lowered: str, match: re.Match[str]) -
     about = _about(match)
     if _REVEAL_THAT_NOT.search(about):
         return None
+    if match["about6"] is not None and not _UNTIL_ASKED.search(lowered):
+        return None  # "only say that ...": what else is to be said is not known
     until_asked = _UNTIL_ASKED.search(lowered) is not None and not _NEVER_IF.search(lowered)
     if not until_asked and re.search(r"\b(?:if|unless|until|when|once|only)\b", lowered):
         if not _NEVER_IF.search(lowered):
             return None  # a condition that cannot be told from the conversation
-    about = _TAIL.sub("", about).strip()
+    about = _TAIL.sub("", _LEAD_IN.sub("", about)).strip()
     named = stems(about)
-    if _VAGUE.search(about) or (not named and not about):
+    if _VAGUE.search(about):
         return None
     if not named - _PRONOUN:
         # "Do not reveal it": what it is stands before it.

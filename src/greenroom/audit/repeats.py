@@ -9,6 +9,7 @@ from typing import Final
 
 from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.talks import Talk, UserTurn
+from greenroom.audit.topics import topics_in
 from greenroom.audit.wording import affirms, normalised, refuses, similar
 
 _TOO_OFTEN: Final = 3
@@ -26,7 +27,7 @@ def repeats(talk: Talk) -> Iterator[Finding]:
         if talk.instruction.insists:
             break
         if not _is_answer(following) and similar(one.text, following.text):
-            if not similar(one.heard, following.heard):
+            if not similar(one.heard, following.heard) and not _asked_alike(one, following):
                 yield _finding(following, f"It said in turn {one.number} almost word for word what it said again.")
                 return
     counts = Counter(normalised(turn.text) for turn in turns if not _is_answer(turn))
@@ -41,6 +42,12 @@ def _finding(turn: UserTurn, sentence: str) -> Finding:
     return Finding(
         kind="repeated_itself", sentence=sentence, turn=turn.number, words=quoted(turn.text)
     )
+
+
+def _asked_alike(one: UserTurn, following: UserTurn) -> bool:
+    """The agent asked for the same both times, in other words."""
+    first, second = ({topic.name for topic in topics_in(turn.heard)} for turn in (one, following))
+    return bool(first & second)
 
 
 def _is_answer(turn: UserTurn) -> bool:

@@ -78,9 +78,9 @@ def similar(one: str, other: str) -> bool:
 
 
 _YES: Final = re.compile(
-    r"^\W*(?:(?:ok|okay|great|perfect|alright|all right|well|oh|thanks|thank you|fine)[,.! ]+(?:then[,.! ]+)?)*"
+    r"^\W*(?:(?:ok|okay|great|perfect|alright|all right|well|oh|ah|hm+|thanks|thank you|fine|nice|good|cool|lovely|wonderful|brilliant|awesome|excellent|sweet)[,.! ]+(?:then[,.! ]+)?)*"
     r"(?:yes|yeah|yep|yup|sure|absolutely|certainly|definitely|of course|please do|please go ahead|"
-    r"please proceed|go ahead|go for it|do it|let's do|let's go|sounds good|that works|works for me|"
+    r"please proceed|go ahead|go for it|why not|do (?:it|that|so)|gladly|with pleasure|exactly|indeed|deal|you may|you can|count me in|you have my|that's (?:right|correct|it|the one)|that is (?:right|correct)|right|let's do|let's go|sounds good|that works|works for me|"
     r"that sounds|that would be|that'd be|i accept|i agree|i'll take|i will take|i confirm|confirmed?|i'm (?:fine|ok|okay|happy) with|"
     r"that's fine|that is fine|by all means|fine by me|correct|proceed)\b"
 )
@@ -88,7 +88,7 @@ _NO: Final = re.compile(
     r"^\W*(?:(?:ok|okay|well|oh|sorry|hmm|actually|thanks|thank you)[,.! ]+(?:but )?)*"
     r"(?:no|nope|nah|not really|no thanks|no thank you|absolutely not|definitely not|i'd rather not|"
     r"i would rather not|please don't|please do not|don't|do not|i decline|i refuse|i don't want|"
-    r"i do not want|i'll pass|i will pass|never mind)\b"
+    r"i do not want|i'll pass|i will pass|never mind|not for me|not interested|i've changed my mind|no longer|leave it)\b"
 )
 _LIMITS: Final = re.compile(
     r"\b(?:but|however|except|without|instead|not|no|n't|only if|unless|don't|won't|can't|never|rather|before)\b"
@@ -107,7 +107,7 @@ def refuses(message: str) -> bool:
 
 def limited(message: str) -> bool:
     """Something in the message takes back or narrows what it says."""
-    return _LIMITS.search(_plain(message)) is not None
+    return _LIMITS.search(_plain(message).replace("why not", "")) is not None
 
 
 def _plain(message: str) -> str:
@@ -138,7 +138,7 @@ def withholds(message: str) -> bool:
 
 
 _CLOSING: Final = re.compile(
-    r"anything else|something else|any(?:thing)? (?:other|more|further)|else (?:i|we) can|other (?:questions|"
+    r"\belse\b|\bfurther\b|any(?:thing)? (?:other|more|further)|else (?:i|we) can|other (?:questions|"
     r"requests|concerns|issues)|further (?:questions|assistance|help)|(?:i|we) (?:can|could|may) (?:help|assist|do for)|"
     r"more (?:i|we) can|help you with today|happy with|satisfied"
 )

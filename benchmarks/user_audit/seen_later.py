@@ -1,6 +1,5 @@
-"""The wordings that the checks were not written on: other domains, agents, users and faults.
+"""The first wordings that were held back. Once they were measured, the checks were mended on them.
 
-Nothing here was changed after it was first measured.
 """
 
 from __future__ import annotations
@@ -187,4 +186,4 @@ PLANTS = (
     Plant(None, ()),
 )  # fmt: skip
 
-HELD_BACK = Wordings(SCENES, PLANTS, VALUES)
+SEEN_LATER = Wordings(SCENES, PLANTS, VALUES)
