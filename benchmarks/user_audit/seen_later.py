@@ -1,6 +1,4 @@
-"""The first wordings that were held back. Once they were measured, the checks were mended on them.
-
-"""
+"""Wordings that were held back at first. Once they were measured, the checks were mended on them."""
 
 from __future__ import annotations
 
@@ -111,6 +109,8 @@ SCENES = (
 _MAIL = ("agent", ("And the e-mail we have for you?", "Which e-mail would you like me to use?", "May I also take down an e-mail address?"))
 _POST = ("agent", ("Lastly, the postal code?", "And your ZIP code, for verification?"))
 _WHERE = ("agent", ("Where do you live, if I may ask?", "Where should we send the paperwork?"))
+_MAIL_ASKED = ("agent", ("What email should I put down?", "I still need an email address.", "Do you have an email address for the confirmation?"))
+_ZIP_ASKED = ("agent", ("May I ask for your ZIP?", "Which ZIP code are you in?", "Next, I'd need your ZIP code."))
 
 PLANTS = (
     # Facts that nobody gave
@@ -183,6 +183,15 @@ PLANTS = (
     Plant(None, (("agent", ("This may take a minute.",)), ("user", ("No worries, I appreciate your help.", "Sure, I can wait.")))),
     Plant(None, (("agent", ("Shall I keep you posted by text message or by mail?",)), ("user", ("Either works.", "By mail, please.")), ("agent", ("Thank you. Shall I also call you?",)), ("user", ("No call needed, thanks.",)))),
     Plant(None, (("agent", ("You can also speak with a supervisor.",)), ("user", ("No supervisor, please. I want you to {deed}.", "I'd rather stay with you."))), ("You refuse to be transferred to a supervisor.",)),
+    Plant("contradicted_itself", (_ZIP_ASKED, ("user", ("My ZIP code is {zip}.", "Sure, my zip is {zip}.")), ("agent", ("I can't match it. Please tell me the ZIP again.",)), ("user", ("My ZIP code is {other_zip}.", "As I told you, my ZIP code is {other_zip}."))), ("Your home ZIP is {zip}.",), ("invented_fact",)),
+    Plant("contradicted_itself", (_MAIL_ASKED, ("user", ("I'm afraid I don't remember my email address.", "I do not have an email address.")), ("agent", ("Without it I can't send you anything.",)), ("user", ("Then send it to {email}.", "Ok. My email address is {email}."))), ("Email: {email}.",), ("denied_fact",)),
+    Plant("contradicted_itself", (("agent", ("Very well, I'm going to {deed}.",)), ("user", ("What? I never asked you to {deed}.", "Stop, I didn't request to {deed}!", "I haven't asked to {deed} at all.")),), ("",), ("against_instruction",)),
+    Plant("never_answered", ((_ZIP_ASKED), ("user", ("Your hold music is lovely.", "I have been with you since the very beginning.")), ("agent", ("Thank you! Could you tell me the ZIP code?", "I appreciate it. I still need the ZIP code.")), ("user", ("My uncle recommended this place to me.", "It has been a strange summer.", "The traffic was horrible this morning.")))),
+    Plant("never_answered", (("agent", ("Would you like the letter in English or in Spanish?",)), ("user", ("We had a wonderful holiday last year.",)), ("agent", ("Nice! Now, would you like the letter in English or in Spanish?", "Would you like it in English or in Spanish, the letter?")), ("user", ("There was a small beach with white sand.", "My children keep talking about the boats.")))),
+    Plant("never_answered", (_MAIL_ASKED, ("user", ("Computers were simpler when I was young.",)), ("agent", ("True. Which email address may I use?", "Could you please share your email address?")), ("user", ("My first one filled a whole room.", "Everything is so fast nowadays.")))),
+    Plant("misused_tools", (("agent", ("Which lights are on?", "What do you see on the front panel?")), ("does", ("change_wifi_password: changed", "delete_profile: deleted")), ("user", ("The first two are green.", "Two green ones and a red one."))), domains=("smart_home",)),
+    Plant("misused_tools", (("agent", ("Could you restart the router for me?", "Please reboot the router.")), ("user", ("I've restarted it, nothing changed.", "I rebooted the router as you said.", "I just restarted the router.")), ("agent", ("Let's do that again: restart the router, please.",)), ("does", ("restart_router: booting",)), ("user", ("The lights blink now.",))), domains=("smart_home",)),
+    Plant("misused_tools", (("agent", ("Please switch off the firewall for a test.",)), ("does", ("disable_firewall: firewall off",)), ("user", ("It's off.", "The panel shows it as off now."))), ("You must not disable the firewall.", "Never disable the firewall.", "Under no circumstances will you disable the firewall."), domains=("smart_home",)),
     Plant(None, ()),
 )  # fmt: skip
 

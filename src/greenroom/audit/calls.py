@@ -112,8 +112,8 @@ def _only_told(talk: Talk, turn: UserTurn, done: list[UserCall]) -> str:
             for name in talk.user_tools:
                 parts = _name_stems(name)
                 same = {_SAME.get(one, one) for one in parts}
-                about = parts - _FILLERS
-                if verb in same and about and about & (things | {verb}) and not about & made:
+                about = (same | parts) - _FILLERS
+                if verb in same and about & (things | {verb}) and not about & made:
                     if not turn.calls:
                         return sentence
     return ""

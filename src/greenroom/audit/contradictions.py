@@ -14,7 +14,7 @@ from greenroom.audit.wording import affirms, limited, questions, sentences, stem
 _PLAIN: Final = str.maketrans("’", "'")
 _SLOTS: Final = {
     "e-mail address": (r"e-?mail(?: address)?(?: on file)?", r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
-    "zip code": (r"(?:zip|postal|post) ?code", r"\d{5}"),
+    "zip code": (r"(?:zip(?: ?code)?|(?:postal|post) ?code)", r"\d{5}"),
     "phone number": (r"(?:phone|mobile|cell)(?: number)?", r"\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}"),
     "user id": (r"(?:user|customer|account|member) ?(?:id|name)", r"[a-z]+(?:_[a-z]+)*_\d+|[A-Z]?\d{3,}"),
     "date of birth": (r"(?:date of birth|birth ?date|dob|birthday)", r"\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}/\d{2,4}|[A-Z][a-z]+ \d{1,2},? \d{4}"),
@@ -31,7 +31,7 @@ _LACKED: Final = {
     "order number": (r"order (?:id|number)s?", r"#W?\d{5,}|\bW\d{6,}"),
     "reservation number": (r"(?:reservation|booking|confirmation) (?:id|number|code)s?", r"\b(?=[A-Z0-9]*\d)[A-Z0-9]{6}\b"),
     "e-mail address": (r"e-?mail(?: address)?", r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
-    "zip code": (r"(?:zip|postal) ?code", r"(?<![\w#])\d{5}(?!\w)"),
+    "zip code": (r"(?:zip(?: ?code)?|(?:postal|post) ?code)", r"(?<![\w#])\d{5}(?!\w)"),
     "user id": (r"user ?id", r"\b[a-z]+(?:_[a-z]+)*_\d{3,}\b(?!@)"),
     "phone number": (r"phone number", r"\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}"),
 }  # fmt: skip

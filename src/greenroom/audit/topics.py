@@ -40,7 +40,7 @@ _ZIP: Final = r"\b\d{5}(?:-\d{4})?\b"
 TOPICS: Final = (
     Topic("e-mail address", re.compile(r"\be-?mail\b"), _has("email")),
     Topic("phone number", re.compile(r"\b(?:phone|mobile|cell|telephone)(?: number)?\b"), _has("phone")),
-    Topic("zip code", re.compile(r"\b(?:zip|postal|post) ?codes?\b"), _matches(_ZIP)),
+    Topic("zip code", re.compile(r"\b(?:zip|(?:postal|post) ?code)s?\b"), _matches(_ZIP)),
     Topic("order number", re.compile(r"\border (?:id|number|no\b|#|code)s?|\bids? of (?:the|your) order"), _matches(r"#?\bW?\d{5,}\b")),
     Topic(
         "reservation number",

@@ -156,6 +156,6 @@ def questions(message: str) -> list[str]:
 
 _REQUEST: Final = re.compile(
     r"\b(?:please|kindly) (?:\w+ )?(?:provide|confirm|share|tell|give|specify|enter|choose|select|let me know|reply|answer|state|clarify|"
-    r"say|indicate|verify)\b|\bi(?:'ll| will)? (?:also )?(?:just )?need (?:to (?:know|have)|your|the)\b|\b(?:could|can|may|would) (?:you|i) (?:please )?"
+    r"say|indicate|verify)\b|\bi(?:'ll| will|'d| would)? (?:also |just |still |first )*need (?:to (?:know|have)|your|the|an?)\b|\b(?:could|can|may|would) (?:you|i) (?:please )?"
     r"(?:provide|confirm|share|tell|give|have|get)\b"
 )
