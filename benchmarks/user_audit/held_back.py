@@ -1,6 +1,6 @@
 """The wordings that the checks were not written on: other domains, agents, users and faults.
 
-The checks are not mended on them. Three checks missed their floors on the first wordings here, or came
+The checks are not mended on them. Four checks missed their floors on the first wordings here, or came
 close: they were mended, those wordings are in `seen_later` now, and others are held back.
 """
 
@@ -148,6 +148,26 @@ PLANTS = (
     Plant("against_instruction", (("agent", ("Do you want me to {deed}?", "Can I {deed} now?")), ("user", ("No, thank you.", "No, I do not wish to {deed}.", "I'm not interested, I don't want to {deed}."))), ("You want to {deed}.", "You wish to {deed}."), ("contradicted_itself",)),
     Plant("against_instruction", (("agent", ("Would a discount code be okay instead of a refund? I can send you a discount code.", "I can give you a discount code. Would you accept a discount code?")), ("user", ("Yes, I'll take the discount code.", "Okay, I accept the discount code.", "Sounds good, please send the discount code."))), ("Do not accept a discount code.", "You never accept a discount code.", "You are not okay with a discount code.")),
     # As the agent
+    Plant("spoke_as_agent", (("agent", ("Noted.", "Thank you, I wrote it down.")), ("user", (
+        "Good morning, how may I help you?",
+        "Can you please confirm your email address and your date of birth?",
+        "I've cancelled your subscription and issued your refund.",
+        "Your {thing} was successfully processed.",
+        "Is there anything else we can assist you with today?",
+        "Thank you for calling. My name is on the badge.",
+        "I'd be glad to help you with your {thing}.",
+        "According to our policy, refunds take five days.",
+        "I will transfer you to a specialist now.",
+        "As a virtual assistant, I cannot see that.",
+        "To proceed, I'll need your account number.",
+        "We have updated your contact details.",
+    ))), also=("invented_fact",)),
+    # Against the instruction
+    Plant("against_instruction", (("agent", ("Can I also offer you {extra}?", "Would {extra} be of interest?", "Many choose {extra} with that. Should I add {extra}?")), ("user", ("Sure, add it.", "Great idea, yes!", "Okay, yes please.", "Of course."))), ("You do not want {extra}.", "Reject {extra}.", "You are not willing to accept {extra}.", "Refuse {extra} in any case.")),
+    Plant("against_instruction", (("agent", ("We'll handle the rest.",)), ("user", ("One more thing: I'd like to have {extra}.", "Please add {extra} as well.", "Actually, I want {extra} too."))), ("You must not accept {extra}.", "You don't want {extra}.", "You would not take {extra}.")),
+    Plant("against_instruction", (("agent", ("Do you want me to {deed}?", "Can I {deed} now?")), ("user", ("No, thank you.", "No, I do not wish to {deed}.", "I'm not interested, I don't want to {deed}."))), ("You want to {deed}.", "You wish to {deed}."), ("contradicted_itself",)),
+    Plant("against_instruction", (("agent", ("Would a discount code be okay instead of a refund? I can send you a discount code.", "I can give you a discount code. Would you accept a discount code?")), ("user", ("Yes, I'll take the discount code.", "Okay, I accept the discount code.", "Sounds good, please send the discount code."))), ("Do not accept a discount code.", "You never accept a discount code.", "You are not okay with a discount code.")),
+    # As the agent
     Plant("spoke_as_agent", (("agent", ("Understood.", "Alright.")), ("user", (
         "Hi there! How can I assist you today?",
         "Could you provide your email address so I can verify your account?",
@@ -166,7 +186,7 @@ PLANTS = (
     Plant("repeated_itself", (("agent", ("It's $48 per month.",)), ("user", ("Could you explain to me what is included in the price and what is not?",)), ("agent", ("Everything but the delivery.",)), ("user", ("Could you explain to me what is included in the price and what is not?", "Could you explain to me what's included in the price and what is not?", "Could you please explain to me what is included in the price and what is not?")))),
     Plant("repeated_itself", (("agent", ("I've added a remark.",)), ("user", ("I really hope that we can get this done today.",)), ("agent", ("The next step is the form.",)), ("user", ("I really hope that we can get this done today.", "I really hope we can get this done today.")))),
     # Never answered
-    Plant("never_answered", (("agent", ("What is your date of birth?", "I must ask for your date of birth.")), ("user", ("The sunset was so pretty tonight.", "Last week I baked bread for everybody.")), ("agent", ("Please tell me your date of birth.", "So what's your date of birth?")), ("user", ("My bicycle has a flat tyre.", "Prices keep rising everywhere.", "Our team won the match on Sunday.")))),
+    Plant("never_answered", (("agent", ("What is your date of birth?", "I must ask for your date of birth.")), ("user", ("The sunset was so pretty tonight.", "Last week I baked bread for everybody.")), ("agent", ("Please tell me your date of birth.", "So what's your date of birth?")), ("user", ("My bicycle has a flat tyre.", "Prices keep rising everywhere.", "My team won the match on Sunday.")))),
     Plant("never_answered", (("agent", ("Which colour shall the card have, blue or green?",)), ("user", ("My brother lives near the sea.",)), ("agent", ("I see. Which colour shall the card have, blue or green?", "And which colour shall your card have: blue or green?")), ("user", ("He goes fishing every morning.", "Storms are frequent over there.")))),
     Plant("never_answered", (_ADDRESS, ("user", ("I used to sing in a choir.",)), ("agent", ("That's delightful. What's your address?", "Could I have your address, please?")), ("user", ("We sang for the mayor once.", "Those evenings were pure magic.")))),
     # Tools
@@ -187,6 +207,7 @@ PLANTS = (
     Plant(None, (("agent", ("I need a minute for this.", "Give me a moment to read it.")), ("user", ("Of course, take all the time you need.", "Thank you for looking into it.", "I appreciate your patience with me.")))),
     Plant(None, (("agent", ("Would you accept a discount code?",)), ("user", ("I'd rather not, I want my money back.", "No, no discount code please."))), ("Do not accept a discount code.",)),
     Plant(None, (("agent", ("It can only be done in our branch on {other_month} {other_day} at 10 am, at {house} {other_street}.",)), ("user", ("At {house} {other_street}, got it.", "{other_month} {other_day} at 10 am it is, then.", "Could it be the day after?")))),
+    Plant(None, (("agent", ("What was it used for?",)), ("user", ("Our team trains with it.", "For our records at home.", "To help my parents with their forms.")))),
     Plant(None, ()),
 )  # fmt: skip
 
