@@ -162,26 +162,6 @@ PLANTS = (
         "To proceed, I'll need your account number.",
         "We have updated your contact details.",
     ))), also=("invented_fact",)),
-    # Against the instruction
-    Plant("against_instruction", (("agent", ("Can I also offer you {extra}?", "Would {extra} be of interest?", "Many choose {extra} with that. Should I add {extra}?")), ("user", ("Sure, add it.", "Great idea, yes!", "Okay, yes please.", "Of course."))), ("You do not want {extra}.", "Reject {extra}.", "You are not willing to accept {extra}.", "Refuse {extra} in any case.")),
-    Plant("against_instruction", (("agent", ("We'll handle the rest.",)), ("user", ("One more thing: I'd like to have {extra}.", "Please add {extra} as well.", "Actually, I want {extra} too."))), ("You must not accept {extra}.", "You don't want {extra}.", "You would not take {extra}.")),
-    Plant("against_instruction", (("agent", ("Do you want me to {deed}?", "Can I {deed} now?")), ("user", ("No, thank you.", "No, I do not wish to {deed}.", "I'm not interested, I don't want to {deed}."))), ("You want to {deed}.", "You wish to {deed}."), ("contradicted_itself",)),
-    Plant("against_instruction", (("agent", ("Would a discount code be okay instead of a refund? I can send you a discount code.", "I can give you a discount code. Would you accept a discount code?")), ("user", ("Yes, I'll take the discount code.", "Okay, I accept the discount code.", "Sounds good, please send the discount code."))), ("Do not accept a discount code.", "You never accept a discount code.", "You are not okay with a discount code.")),
-    # As the agent
-    Plant("spoke_as_agent", (("agent", ("Understood.", "Alright.")), ("user", (
-        "Hi there! How can I assist you today?",
-        "Could you provide your email address so I can verify your account?",
-        "Your {thing} has been updated successfully.",
-        "I've processed your request. You should receive a confirmation email within 24 hours.",
-        "Thank you for reaching out. Is there anything else I can do for you?",
-        "I'm here to help. Please provide your full name and date of birth.",
-        "I have checked our records and your {thing} is eligible.",
-        "I understand your frustration and I'll be happy to help you with this.",
-        "Let me check that for you, one moment please.",
-        "I'm sorry, but I am an AI language model and cannot do this.",
-        "We will refund your payment within 5 days.",
-        "You're welcome! Don't hesitate to contact us again.",
-    ))), also=("invented_fact",)),
     # Again
     Plant("repeated_itself", (("agent", ("It's $48 per month.",)), ("user", ("Could you explain to me what is included in the price and what is not?",)), ("agent", ("Everything but the delivery.",)), ("user", ("Could you explain to me what is included in the price and what is not?", "Could you explain to me what's included in the price and what is not?", "Could you please explain to me what is included in the price and what is not?")))),
     Plant("repeated_itself", (("agent", ("I've added a remark.",)), ("user", ("I really hope that we can get this done today.",)), ("agent", ("The next step is the form.",)), ("user", ("I really hope that we can get this done today.", "I really hope we can get this done today.")))),

@@ -193,6 +193,20 @@ PLANTS = (
     Plant("misused_tools", (("agent", ("Could you restart the router for me?", "Please reboot the router.")), ("user", ("I've restarted it, nothing changed.", "I rebooted the router as you said.", "I just restarted the router.")), ("agent", ("Let's do that again: restart the router, please.",)), ("does", ("restart_router: booting",)), ("user", ("The lights blink now.",))), domains=("smart_home",)),
     Plant("misused_tools", (("agent", ("Please switch off the firewall for a test.",)), ("does", ("disable_firewall: firewall off",)), ("user", ("It's off.", "The panel shows it as off now."))), ("You must not disable the firewall.", "Never disable the firewall.", "Under no circumstances will you disable the firewall."), domains=("smart_home",)),
     Plant(None, (("agent", ("What do you do at the weekend?",)), ("user", ("Our team won the match on Sunday.",)))),
+    Plant("spoke_as_agent", (("agent", ("Understood.", "Alright.")), ("user", (
+        "Hi there! How can I assist you today?",
+        "Could you provide your email address so I can verify your account?",
+        "Your {thing} has been updated successfully.",
+        "I've processed your request. You should receive a confirmation email within 24 hours.",
+        "Thank you for reaching out. Is there anything else I can do for you?",
+        "I'm here to help. Please provide your full name and date of birth.",
+        "I have checked our records and your {thing} is eligible.",
+        "I understand your frustration and I'll be happy to help you with this.",
+        "Let me check that for you, one moment please.",
+        "I'm sorry, but I am an AI language model and cannot do this.",
+        "We will refund your payment within 5 days.",
+        "You're welcome! Don't hesitate to contact us again.",
+    ))), also=("invented_fact",)),
     Plant(None, ()),
 )  # fmt: skip
 
