@@ -22,6 +22,7 @@ _REFUSALS: Final = re.compile(
 _NEGATED: Final = re.compile(r"\b(?:not|n't|no|never|without|don't|won't|can't|unless|if|rather|instead|refuse|decline|avoid|why|whether)\b")
 _NOT: Final = re.compile(r"\b(?:not|n't|no|never|without|don't|won't|can't|unable|instead)\b")
 _CLAUSE_END: Final = re.compile(r"[,;:.?!]|\b(?:and|but|because|since|so|can|could|please|if|until|yet)\b")
+_CONFIRMS_NOT: Final = re.compile(r"\b(?:asks? (?:you )?(?:for|to) confirm|say(?:ing)? yes|not confirm|change your mind)")
 _SHARE: Final = 0.75
 
 
@@ -43,6 +44,8 @@ def _like(one: frozenset[str], other: frozenset[str]) -> bool:
 
 def _first(rule: Rule, talk: Talk, breaks, sentence: str) -> Iterator[Finding]:  # type: ignore[no-untyped-def]
     for turn in talk.turns:
+        if _CONFIRMS_NOT.search(talk.instruction.text.casefold()) and refuses(turn.text):
+            continue
         words = breaks(rule, turn)
         if words:
             yield Finding(

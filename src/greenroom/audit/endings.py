@@ -8,6 +8,7 @@ from typing import Final
 
 from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.talks import STOP_SIGN, Talk, UserTurn
+from greenroom.audit.topics import topics_in
 from greenroom.audit.wording import affirms, questions, refuses, words_of
 
 _PROMISE: Final = re.compile(
@@ -31,7 +32,7 @@ def early_ends(talk: Talk) -> Iterator[Finding]:
     if last is None or _HANDED_OVER.search(last.raw):
         return
     acted = any(turn.agent_calls or turn.calls for turn in talk.turns[: last.number])
-    if not acted and talk.something_to_do:
+    if not acted and talk.something_to_do and not _at_a_loss(talk):
         yield _finding(last, "It stopped before anybody called a tool.", talk)
         return
     if talk.instruction.may_leave:
@@ -39,6 +40,14 @@ def early_ends(talk: Talk) -> Iterator[Finding]:
     waiting = _left_open(last)
     if waiting:
         yield _finding(last, waiting, talk)
+
+
+def _at_a_loss(talk: Talk) -> bool:
+    """The agent asked for things, and the user had given all of those that the instruction gives."""
+    asked = {topic for turn in talk.turns for one in questions(turn.heard) for topic in topics_in(one)}
+    said = "\n".join(turn.text for turn in talk.turns)
+    known = f"{talk.instruction.text}\n{talk.more_known}"
+    return bool(asked) and all(topic.given(said) or not topic.given(known) for topic in asked)
 
 
 def _left_open(last: UserTurn) -> str:

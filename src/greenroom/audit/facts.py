@@ -77,8 +77,8 @@ _RELATION: Final = (
     r"boyfriend|fiancée?|manager|landlord|lawyer|doctor|guest|companion)"
 )
 _NAME: Final = re.compile(
-    r"\b(?:[Mm]y (?:full |last |first |sur)?name(?: is|'s)|[Nn]ame(?:'s| is|:)|(?:named|called))\s+"
-    r"((?:[A-Z][\w'’-]+)(?:\s+[A-Z][\w'’-]+){0,2})"
+    r"\b(?:[Mm]y (?:full |last |first |sur)?name(?: is|'s)|[Nn]ame(?:'s| is|:)|(?:named|called)) +"
+    r"((?:[A-Z][\w'’-]+)(?: +[A-Z][\w'’-]+){0,2})"
     rf"|\b(?:I'm|I am|[Tt]his is|(?:[Mm]y|[Hh]is|[Hh]er|[Oo]ur) (?:\w+ )?{_RELATION},?(?: is)?|"
     r"(?:[Tt]alk|[Ss]peak|[Aa]sk|[Cc]all|[Cc]ontact)(?: to| with| for)?|[Pp]assengers?(?: is| are)?:?) +((?:[A-Z][a-z'’-]+)(?: +[A-Z][a-z'’-]+){1,2})"
 )

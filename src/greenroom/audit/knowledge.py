@@ -104,6 +104,7 @@ def _in_result(fact: Fact, text: str) -> bool:
     return _written(fact, text)
 
 
+_LETTER_FIRST = re.compile(r"[a-z]\d{6,}$")
 _SPLIT = re.compile(r"[^a-z0-9]+")
 
 
@@ -115,7 +116,9 @@ def _written(fact: Fact, text: str) -> bool:
         case "email" | "user_id":
             return fact.key in lowered
         case "code":
-            return _bounded(fact.key, lowered)
+            # The letter before a number may be left out.
+            digits = fact.key[1:] if _LETTER_FIRST.match(fact.key) else fact.key
+            return _bounded(fact.key, lowered) or _bounded(digits, lowered)
         case "phone":
             return fact.key in _digits(text)
         case "address":

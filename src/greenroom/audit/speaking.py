@@ -14,7 +14,7 @@ _AGENT: Final = re.compile(
     r"^\W*(?:agent|assistant|support|representative|customer service)\s*:"
     r"|\bhow (?:can|may|could) (?:i|we) (?:help|assist|be of)\b"
     r"|\b(?:can|may|could) (?:i|we) (?:help|assist) you\b|\bwhat (?:can|may|could) (?:i|we) (?:do|help)(?: for)? you\b|\bwelcome to\b"
-    r"|\b(?:in|on|from) our (?:system|records?|end|side|database)\b|\bour (?:polic(?:y|ies)|customers|representatives|records show|support team)\b"
+    r"|\b(?:in|on|from) our (?:system|records?|database)\b|\bour (?:polic(?:y|ies)|customers|representatives|records show|support team)\b"
     r"|\blet me (?:quickly |just )?(?:pull up|look up|look into|check|access|find|locate|verify|process|retrieve|bring up|transfer|connect) (?:your|you|that for you|this for you|it for you)\b"
     r"|\b(?:i|we)(?:'ve| have) gone ahead and \w+ (?:your|the|that|it|this)\b|\b(?:i|we) can (?:confirm|see) (?:that )?your\b"
     r"|\b(?:for|before) (?:security|verification)(?: purposes| reasons)?,? (?:please|could you|can you|may i|i need)\b"

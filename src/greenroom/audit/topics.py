@@ -51,7 +51,7 @@ TOPICS: Final = (
     Topic(
         "date of birth",
         re.compile(r"\b(?:date of birth|birth ?date|dob|birthday)\b"),
-        _matches(r"\b(?:19|20)\d\d\b.*|\b\d{1,2}/\d{1,2}/\d{2,4}\b"),
+        _matches(r"\b(?:19\d\d|200\d|201[0-5])\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b"),
     ),
     Topic("address", re.compile(r"\b(?<!e-mail )(?<!email )(?:home |shipping |street |mailing |new |billing )?address(?! book)\b"), _has("address")),
     Topic("name", re.compile(r"\b(?:your|full|first|last|first and last|the) (?:full |last )?name\b"), _matches(r"\b[A-Z][\w'’-]+(?:,? [A-Z][\w'’-]+)+|\bname\b")),

@@ -10,7 +10,7 @@ from greenroom.audit.facts import Fact, facts_in
 from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.instructions import Rule
 from greenroom.audit.talks import Talk
-from greenroom.audit.topics import topics_in
+from greenroom.audit.topics import Topic, topics_in
 from greenroom.audit.wording import withholds, sentences, stems
 
 _LEAST_SHARE: Final = 0.75
@@ -34,7 +34,7 @@ def _broken(rule: Rule, talk: Talk) -> Finding | None:
         if rule.condition == "asked" and _brought_up(rule, heard):
             return None
         for sentence in sentences(turn.text):
-            words = _given(rule, sentence, [topic.given(sentence) for topic in topics], values, heard)
+            words = _given(rule, sentence, topics, values, heard, talk.instruction.text)
             if words:
                 until = " unasked" if rule.condition == "asked" else ""
                 return Finding(
@@ -54,7 +54,27 @@ def _values(rule: Rule) -> list[Fact]:
     ]
 
 
-def _given(rule: Rule, sentence: str, topical: list[bool], values: list[Fact], heard: str) -> str:
+_OF_PERSONS: Final = frozenset({"date of birth", "name"})
+
+
+def _of_somebody_else(fact: Fact, rule: Rule, topics: list[Topic], instruction: str) -> bool:
+    """A name or a birthday that the instruction gives elsewhere: it may be that of a companion."""
+    if not {topic.name for topic in topics} & _OF_PERSONS:
+        return False
+    near = {(one.kind, one.key) for one in facts_in(f"{rule.before} {rule.sentence}")}
+    anywhere = {(one.kind, one.key) for one in facts_in(instruction)}
+    return (fact.kind, fact.key) in anywhere - near or fact.kind not in ("date", "name")
+
+
+def _given(
+    rule: Rule,
+    sentence: str,
+    topics: list[Topic],
+    values: list[Fact],
+    heard: str,
+    instruction: str,
+) -> str:
+    topical = [topic.given(sentence) for topic in topics]
     lowered, told = sentence.casefold(), heard.casefold()
     for fact in values:
         if fact.words.casefold() in lowered and fact.words.casefold() not in told:
@@ -62,7 +82,11 @@ def _given(rule: Rule, sentence: str, topical: list[bool], values: list[Fact], h
     if topical:
         # What the agent said before is no secret any more.
         if any(topical) and not ("new" in lowered and "new" not in rule.about):
-            said = [one for one in facts_in(sentence) if one.words.casefold() not in told]
+            said = [
+                one
+                for one in facts_in(sentence)
+                if one.words.casefold() not in told and not _of_somebody_else(one, rule, topics, instruction)
+            ]
             return said[0].words if said and not values else ""
         return ""
     if values or withholds(sentence):
