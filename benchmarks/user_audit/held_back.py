@@ -111,8 +111,18 @@ SCENES = (
     ),
 )  # fmt: skip
 
-_MAIL = ("agent", ("What email should I put down?", "I still need an email address.", "Do you have an email address for the confirmation?"))
-_ZIP = ("agent", ("May I ask for your ZIP?", "Which ZIP code are you in?", "Next, I'd need your ZIP code."))
+_MAIL = (
+    "agent",
+    (
+        "What email should I put down?",
+        "I still need an email address.",
+        "Do you have an email address for the confirmation?",
+    ),
+)
+_ZIP = (
+    "agent",
+    ("May I ask for your ZIP?", "Which ZIP code are you in?", "Next, I'd need your ZIP code."),
+)
 _ADDRESS = ("agent", ("And your address?", "To which address may I mail the documents?"))
 _WHY = ("agent", ("Would you mind telling me the background?", "Is there a particular reason?"))
 

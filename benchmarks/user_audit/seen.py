@@ -19,7 +19,14 @@ _DONE = ("agent", (
     "Your request has been completed. Is there anything else I can help you with?",
     "All set: {deed_done}. Anything else I can do for you today?",
 ))  # fmt: skip
-_BYE = ("user", ("No, that's all. Thank you! ###STOP###", "###STOP###", "That was everything, thanks.\n###STOP###"))
+_BYE = (
+    "user",
+    (
+        "No, that's all. Thank you! ###STOP###",
+        "###STOP###",
+        "That was everything, thanks.\n###STOP###",
+    ),
+)
 
 
 def _scene(domain: str, instructions: tuple[str, ...], opening: tuple[str, ...], proof: tuple[str, ...],
@@ -96,7 +103,10 @@ SCENES = (
     ),
 )  # fmt: skip
 
-_ASK_EMAIL = ("agent", ("Could you give me your email address?", "What is the email address on the account?"))
+_ASK_EMAIL = (
+    "agent",
+    ("Could you give me your email address?", "What is the email address on the account?"),
+)
 _ASK_ZIP = ("agent", ("What is your zip code, please?", "Please provide your zip code."))
 _ASK_ADDRESS = ("agent", ("Which address should I use?", "What is your home address?"))
 

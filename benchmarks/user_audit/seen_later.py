@@ -106,11 +106,28 @@ SCENES = (
     ),
 )  # fmt: skip
 
-_MAIL = ("agent", ("And the e-mail we have for you?", "Which e-mail would you like me to use?", "May I also take down an e-mail address?"))
+_MAIL = (
+    "agent",
+    (
+        "And the e-mail we have for you?",
+        "Which e-mail would you like me to use?",
+        "May I also take down an e-mail address?",
+    ),
+)
 _POST = ("agent", ("Lastly, the postal code?", "And your ZIP code, for verification?"))
 _WHERE = ("agent", ("Where do you live, if I may ask?", "Where should we send the paperwork?"))
-_MAIL_ASKED = ("agent", ("What email should I put down?", "I still need an email address.", "Do you have an email address for the confirmation?"))
-_ZIP_ASKED = ("agent", ("May I ask for your ZIP?", "Which ZIP code are you in?", "Next, I'd need your ZIP code."))
+_MAIL_ASKED = (
+    "agent",
+    (
+        "What email should I put down?",
+        "I still need an email address.",
+        "Do you have an email address for the confirmation?",
+    ),
+)
+_ZIP_ASKED = (
+    "agent",
+    ("May I ask for your ZIP?", "Which ZIP code are you in?", "Next, I'd need your ZIP code."),
+)
 
 PLANTS = (
     # Facts that nobody gave

@@ -84,7 +84,9 @@ def generated(wordings: Wordings, seed: int, each: int) -> Iterator[Generated]:
 
 
 def _one(wordings: Wordings, scene: Scene, plant: Plant, draw: random.Random) -> Generated:
-    slots = {name: draw.choice(values) for name, values in {**wordings.values, **scene.slots}.items()}
+    slots = {
+        name: draw.choice(values) for name, values in {**wordings.values, **scene.slots}.items()
+    }
     slots |= _numbers(draw)
     first, last = slots["first"], slots["last"]
     slots |= {
@@ -106,9 +108,7 @@ def _one(wordings: Wordings, scene: Scene, plant: Plant, draw: random.Random) ->
         lines = [lines[0], *plant.lines]
     else:
         lines = [*lines[:middle], *plant.lines, *lines[middle:]]
-    said = [
-        (who, draw.choice(words).format_map(slots)) for who, words in lines if who != "here"
-    ]
+    said = [(who, draw.choice(words).format_map(slots)) for who, words in lines if who != "here"]
     return Generated(
         _talk(scene, text, said), plant.kind, plant.also, "\n".join(f"{a}: {b}" for a, b in said)
     )
@@ -162,7 +162,11 @@ def _episode(instruction: str, said: Sequence[tuple[str, str]]) -> EpisodeRecord
             )
         elif who == "does":
             name, _, result = words.partition(": ")
-            action = {"name": name, "party": "user", "writes": not name.startswith(("check", "run", "read", "view"))}
+            action = {
+                "name": name,
+                "party": "user",
+                "writes": not name.startswith(("check", "run", "read", "view")),
+            }
             done.append({"action": action, "observation": result})
         else:
             steps.append(

@@ -24,7 +24,9 @@ def never_answered(talk: Talk) -> Iterator[Finding]:
 
     Whoever says that they do not know, asks back or asks for something else has answered.
     """
-    held = {topic.name for rule in talk.instruction.of("hold_back") for topic in topics_in(rule.about)}
+    held = {
+        topic.name for rule in talk.instruction.of("hold_back") for topic in topics_in(rule.about)
+    }
     for one, following in zip(talk.turns[1:], talk.turns[2:], strict=False):
         asked = "" if one.calls or following.calls else _asked_again(one, following, held)
         if asked:

@@ -21,7 +21,25 @@ _SAME: Final = {
     "grant": "grant", "connect": "connect", "disconnect": "disconnect", "reset": "reset", "open": "check",
     "dismis": "dismiss",
 }  # fmt: skip
-_FILLERS: Final = frozenset({"get", "set", "make", "run", "check", "toggl", "status", "can", "send", "go", "list", "show", "devic", "setting", "mod"})
+_FILLERS: Final = frozenset(
+    {
+        "get",
+        "set",
+        "make",
+        "run",
+        "check",
+        "toggl",
+        "status",
+        "can",
+        "send",
+        "go",
+        "list",
+        "show",
+        "devic",
+        "setting",
+        "mod",
+    }
+)
 
 
 def misused_tools(talk: Talk) -> Iterator[Finding]:
@@ -84,7 +102,9 @@ def _forbidden(talk: Talk, turn: UserTurn, call: UserCall) -> Iterator[Finding]:
             r"\b(?:do not|don't|never|must not|should not|refuse to|not willing to|will not|won't|under no circumstances)\b(?P<what>.*)",
             lowered,
         )
-        if match is None or re.search(r"\b(?:if|unless|until|before|when|make up|want to)\b", lowered):
+        if match is None or re.search(
+            r"\b(?:if|unless|until|before|when|make up|want to)\b", lowered
+        ):
             continue
         what = stems(match["what"])
         what |= {_SAME.get(one, one) for one in what}

@@ -19,10 +19,16 @@ _REFUSALS: Final = re.compile(
     r"\b(?:(?:do not|don't|won't|will not|wouldn't|can't|cannot) (?:want|accept|agree|need|wish|take|care for|like|consent|go for)|not interested|no need|refuse|decline|reject|not willing|"
     r"no longer (?:want|need|wish)|no thanks|no thank you|pass on|against|rather not|forget about|changed my mind|call off|skip)\b"
 )
-_NEGATED: Final = re.compile(r"\b(?:not|n't|no|never|without|don't|won't|can't|unless|if|rather|instead|refuse|decline|avoid|why|whether)\b")
+_NEGATED: Final = re.compile(
+    r"\b(?:not|n't|no|never|without|don't|won't|can't|unless|if|rather|instead|refuse|decline|avoid|why|whether)\b"
+)
 _NOT: Final = re.compile(r"\b(?:not|n't|no|never|without|don't|won't|can't|unable|instead)\b")
-_CLAUSE_END: Final = re.compile(r"[,;:.?!]|\b(?:and|but|because|since|so|can|could|please|if|until|yet)\b")
-_CONFIRMS_NOT: Final = re.compile(r"\b(?:asks? (?:you )?(?:for|to) confirm|say(?:ing)? yes|not confirm|change your mind)")
+_CLAUSE_END: Final = re.compile(
+    r"[,;:.?!]|\b(?:and|but|because|since|so|can|could|please|if|until|yet)\b"
+)
+_CONFIRMS_NOT: Final = re.compile(
+    r"\b(?:asks? (?:you )?(?:for|to) confirm|say(?:ing)? yes|not confirm|change your mind)"
+)
 _SHARE: Final = 0.75
 
 
@@ -32,7 +38,9 @@ def against_instruction(talk: Talk) -> Iterator[Finding]:
     wanted = talk.instruction.of("want")
     for rule in refused:
         if not any(rule.stems <= want.stems for want in wanted):
-            yield from _first(rule, talk, _accepts, "It agreed to, or asked for, what it was told not to")
+            yield from _first(
+                rule, talk, _accepts, "It agreed to, or asked for, what it was told not to"
+            )
     for rule in wanted:
         if not any(_like(rule.stems, one.stems) for one in refused):
             yield from _first(rule, talk, _declines, "It refused what it was told to want")

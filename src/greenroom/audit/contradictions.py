@@ -26,7 +26,9 @@ _GIVES: Final = {
     )
     for name, (called, value) in _SLOTS.items()
 }
-_CHANGE: Final = re.compile(r"\b(?:new|change|update|updated|instead|moved|sorry|mistake|correct|meant|other|another|old|wrong|typo)\b")
+_CHANGE: Final = re.compile(
+    r"\b(?:new|change|update|updated|instead|moved|sorry|mistake|correct|meant|other|another|old|wrong|typo)\b"
+)
 _LACKED: Final = {
     "order number": (r"order (?:id|number)s?", r"#W?\d{5,}|\bW\d{6,}"),
     "reservation number": (r"(?:reservation|booking|confirmation) (?:id|number|code)s?", r"\b(?=[A-Z0-9]*\d)[A-Z0-9]{6}\b"),
@@ -49,7 +51,11 @@ _NEVER_ASKED: Final = re.compile(
 _SHORT: Final = 300
 _SHARE: Final = 0.6
 _NEGATED: Final = re.compile(r"\b(?:not|n't|don't|without|never|no)\b")
-_ASKS: Final = re.compile(r"\b(?:i(?:'d| would)? (?:like|want|need|wish)|please|can you|could you|go ahead|yes)\b")
+_ASKS: Final = re.compile(
+    r"\b(?:i(?:'d| would)? (?:like|want|need|wish)|please|can you|could you|go ahead|yes)\b"
+)
+
+
 @dataclass
 class _Said:
     given: dict[str, tuple[str, UserTurn]] = field(default_factory=dict[str, tuple[str, UserTurn]])

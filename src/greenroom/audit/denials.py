@@ -17,7 +17,9 @@ _KNOWN: Final = {
         r"\b(?:[Rr]eservations?|[Cc]onfirmation|[Bb]ookings?)\b[^.;]{0,25}?\b((?=[A-Z0-9]*\d)[A-Z0-9]{6})\b"
     )
 }
-_PRIVATE: Final = re.compile(r"\b(?:private|mysterious|secretive|forg[eo]t\w*|reactive|more information than|do not remember|don't remember|no longer have)\b")
+_PRIVATE: Final = re.compile(
+    r"\b(?:private|mysterious|secretive|forg[eo]t\w*|reactive|more information than|do not remember|don't remember|no longer have)\b"
+)
 
 
 def denied_facts(talk: Talk) -> Iterator[Finding]:
@@ -25,7 +27,9 @@ def denied_facts(talk: Talk) -> Iterator[Finding]:
     text = talk.instruction.text
     if _PRIVATE.search(text.casefold()):
         return
-    held = {topic.name for rule in talk.instruction.of("hold_back") for topic in topics_in(rule.about)}
+    held = {
+        topic.name for rule in talk.instruction.of("hold_back") for topic in topics_in(rule.about)
+    }
     for name, lacks in LACKS.items():
         known = _KNOWN.get(name, VALUES[name]).search(text)
         if known is None or name in held or lacks.search(talk.instruction.unknown.casefold()):
@@ -50,4 +54,6 @@ def _of_another(name: str, talk: Talk) -> bool:
     """The instruction says that one such thing is not known: it may be the one that is asked for."""
     lowered = talk.instruction.text.casefold()
     called = name.split()[0].replace("e-mail", "email")
-    return re.search(rf"(?:not|n't|no|cannot|without)\b[^.;]{{0,60}}\b{called}", lowered) is not None
+    return (
+        re.search(rf"(?:not|n't|no|cannot|without)\b[^.;]{{0,60}}\b{called}", lowered) is not None
+    )

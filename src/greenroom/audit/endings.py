@@ -44,7 +44,9 @@ def early_ends(talk: Talk) -> Iterator[Finding]:
 
 def _at_a_loss(talk: Talk) -> bool:
     """The agent asked for things, and the user had given all of those that the instruction gives."""
-    asked = {topic for turn in talk.turns for one in questions(turn.heard) for topic in topics_in(one)}
+    asked = {
+        topic for turn in talk.turns for one in questions(turn.heard) for topic in topics_in(one)
+    }
     said = "\n".join(turn.text for turn in talk.turns)
     known = f"{talk.instruction.text}\n{talk.more_known}"
     return bool(asked) and all(topic.given(said) or not topic.given(known) for topic in asked)
@@ -61,7 +63,9 @@ def _left_open(last: UserTurn) -> str:
     says = last.text
     brief = len(words_of(says)) <= _SHORT
     if asked and brief and not refuses(says) and not affirms(says):
-        if _DONE.search(last.heard.casefold()) and not re.search(r"\(?yes/no|confirm|proceed|go ahead", asked[-1].casefold()):
+        if _DONE.search(last.heard.casefold()) and not re.search(
+            r"\(?yes/no|confirm|proceed|go ahead", asked[-1].casefold()
+        ):
             return ""
         return f"It stopped with the agent's question open: {quoted(asked[-1])}"
     if asked and affirms(says) and _OFFERS.search(asked[-1].casefold()):

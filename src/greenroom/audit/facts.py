@@ -54,13 +54,18 @@ _STREET: Final = (
     r"sq|highway|hwy|terrace|circle|parkway|pkwy|trail|row|alley|crescent|quay)"
 )
 _EMAIL: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_PHONE: Final = re.compile(r"(?<![\w-])(?:\+?\d{1,2}[ .-])?\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?![\w-])")
+_PHONE: Final = re.compile(
+    r"(?<![\w-])(?:\+?\d{1,2}[ .-])?\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?![\w-])"
+)
 _ISO: Final = re.compile(r"\b\d{4}-(\d{1,2})-(\d{1,2})\b")
-_MONTH_DAY: Final = re.compile(rf"\b({_MONTH})\s+(?:the\s+)?(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\s*(?:am|pm|:))", re.I)
+_MONTH_DAY: Final = re.compile(
+    rf"\b({_MONTH})\s+(?:the\s+)?(\d{{1,2}})(?:st|nd|rd|th)?\b(?!\s*(?:am|pm|:))", re.I
+)
 _DAY_MONTH: Final = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH})(?!\w)", re.I)
 _SLASHED: Final = re.compile(r"(?<![\w/])(\d{1,2})/(\d{1,2})(?:/\d{2,4})?(?![\w/])")
 _TIME: Final = re.compile(
-    r"\b(\d{1,2})(?::(\d{2}))?(?::\d{2})?\s*([ap])\.?m\b\.?|\b([01]?\d|2[0-3]):([0-5]\d)(?::\d{2})?\b", re.I
+    r"\b(\d{1,2})(?::(\d{2}))?(?::\d{2})?\s*([ap])\.?m\b\.?|\b([01]?\d|2[0-3]):([0-5]\d)(?::\d{2})?\b",
+    re.I,
 )
 _ADDRESS: Final = re.compile(rf"\b(\d{{1,5}}) ((?:[A-Z][\w'.-]*\s){{1,4}}?){_STREET}\b", re.I)
 _USER_ID: Final = re.compile(r"\b[a-z]+(?:_[a-z]+)*_\d{3,}\b", re.I)
@@ -68,9 +73,15 @@ _CODE: Final = re.compile(r"#?\b(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{5,}\b|#[A-Z]?\d
 _LETTERS: Final = re.compile(
     r"(?:reservation|confirmation|booking|code|record|pnr)\b[^.?!\n]{0,30}?\b([A-Z]{6})\b"
 )
-_UNIT: Final = re.compile(r"^\d+(?:GB|TB|MB|KB|MBPS|HZ|GHZ|KG|LBS?|ML|MAH|CM|MM|FT|MP|W|K|P|DPI|RPM|USD)$", re.I)
-_AMOUNT: Final = re.compile(r"[$€£]\s?(\d[\d,]*(?:\.\d+)?)|\b(\d[\d,]*(?:\.\d+)?)\s?(?:dollars|usd|bucks|euros)\b", re.I)
-_NUMBER: Final = re.compile(r"(?<![\w.,/#-])(\d{1,3}(?:,\d{3})+|\d{3,})(?:\.\d+)?(?![\w%]|\s?%|\s?percent|-?(?:mm|cm|ml|gb)\b)")
+_UNIT: Final = re.compile(
+    r"^\d+(?:GB|TB|MB|KB|MBPS|HZ|GHZ|KG|LBS?|ML|MAH|CM|MM|FT|MP|W|K|P|DPI|RPM|USD)$", re.I
+)
+_AMOUNT: Final = re.compile(
+    r"[$€£]\s?(\d[\d,]*(?:\.\d+)?)|\b(\d[\d,]*(?:\.\d+)?)\s?(?:dollars|usd|bucks|euros)\b", re.I
+)
+_NUMBER: Final = re.compile(
+    r"(?<![\w.,/#-])(\d{1,3}(?:,\d{3})+|\d{3,})(?:\.\d+)?(?![\w%]|\s?%|\s?percent|-?(?:mm|cm|ml|gb)\b)"
+)
 _RELATION: Final = (
     r"(?:partner|wife|husband|spouse|son|daughter|child|brother|sister|mother|father|mom|mum|dad|friend|assistant|"
     r"colleague|boss|roommate|flatmate|neighbou?r|cousin|uncle|aunt|nephew|niece|grandmother|grandfather|girlfriend|"
@@ -83,9 +94,7 @@ _NAME: Final = re.compile(
     r"(?:[Tt]alk|[Ss]peak|[Aa]sk|[Cc]all|[Cc]ontact)(?: to| with| for)?|[Pp]assengers?(?: is| are)?:?) +((?:[A-Z][a-z'’-]+)(?: +[A-Z][a-z'’-]+){1,2})"
 )
 _NO_NAMES: Final = frozenset(
-    "not and but the a yes no just still in i my with can could is on for it's looking trying "
-    "sorry having currently from also thanks ok okay actually sure unfortunately glad happy monday "
-    "tuesday wednesday thursday friday saturday sunday order user customer".split()
+    ["not", "and", "but", "the", "a", "yes", "no", "just", "still", "in", "i", "my", "with", "can", "could", "is", "on", "for", "it's", "looking", "trying", "sorry", "having", "currently", "from", "also", "thanks", "ok", "okay", "actually", "sure", "unfortunately", "glad", "happy", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "order", "user", "customer"]
 )
 _ROUND: Final = frozenset({"100", "365", "911", "101", "1000"})
 

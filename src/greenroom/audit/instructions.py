@@ -82,7 +82,7 @@ _HOLD_BACK: Final = re.compile(
     r"|\b(?P<about5>[\w' ]+) (?:is|are|stays|stay|remains|remain|must stay|has to stay) (?:a )?(?:secret|private|confidential|between)\b(?! person)(?P<rest5>.*)"
 )
 _REFUSE: Final = re.compile(
-    rf"\b(?:do not|don't|will not|won't|would not|wouldn't|must not|should not|cannot|never) (?:ever )?"
+    r"\b(?:do not|don't|will not|won't|would not|wouldn't|must not|should not|cannot|never) (?:ever )?"
     r"(?:want(?: to)?|accept|agree to|consent to|take|wish(?: to| for)?|like to|settle for|request|let \w+|allow|go for|need|opt for|pay for)\b(?P<about>.*)"
     r"|\b(?:refuse|decline|reject|turn down|say no to|oppose)(?: to)?(?: accept)?\b(?P<about2>.*)"
     r"|\bnot (?:willing|interested|prepared|ready|okay|ok|open)(?: to| in| with)?(?: accept)?\b(?P<about3>.*)"
@@ -111,7 +111,9 @@ _TAIL: Final = re.compile(
 _LEAD_IN: Final = re.compile(
     r"^\W*(?:(?:to (?:the agent|anyone|anybody|them)|anything|a word|details?|information|the fact|facts|something) )*(?:about |of |on |that )?"
 )
-_VAGUE: Final = re.compile(r"\b(?:much|too many|more than|anything|everything|any other|any personal|things? (?:about|not))\b")
+_VAGUE: Final = re.compile(
+    r"\b(?:much|too many|more than|anything|everything|any other|any personal|things? (?:about|not))\b"
+)
 _PRONOUN: Final = frozenset(
     {"it", "this", "that", "them", "these", "those", "information", "detail", "details", "so"}
 )
@@ -189,9 +191,7 @@ def _hold_back(sentence: str, before: str, lowered: str, match: re.Match[str]) -
     return Rule("hold_back", sentence, about, named, condition, before)
 
 
-def _plain_rule(
-    kind: RuleKind, sentence: str, lowered: str, match: re.Match[str]
-) -> Rule | None:
+def _plain_rule(kind: RuleKind, sentence: str, lowered: str, match: re.Match[str]) -> Rule | None:
     if _CONDITIONAL.search(lowered):
         return None
     about = _TAIL.sub("", _about(match)).strip()

@@ -94,8 +94,12 @@ def _in_result(fact: Fact, text: str) -> bool:
     if fact.kind == "date":
         month, day = fact.key.split("-")
         other = f"{int(month)}-{int(day)}"
-        return f"-{fact.key}" in text or f"-{other}" in text or (
-            date_key(int(month), int(day)) != "" and (fact.kind, fact.key) in _read(text[:2000])
+        return (
+            f"-{fact.key}" in text
+            or f"-{other}" in text
+            or (
+                date_key(int(month), int(day)) != "" and (fact.kind, fact.key) in _read(text[:2000])
+            )
         )
     if fact.kind == "time":
         hour, minute = fact.key.split(":")
@@ -172,4 +176,3 @@ def _number_in(key: str, text: str) -> bool:
 
 
 __all__ = ["Knowledge"]
-

@@ -28,7 +28,10 @@ def repeats(talk: Talk) -> Iterator[Finding]:
             break
         if not _is_answer(following) and similar(one.text, following.text):
             if not similar(one.heard, following.heard) and not _asked_alike(one, following):
-                yield _finding(following, f"It said in turn {one.number} almost word for word what it said again.")
+                yield _finding(
+                    following,
+                    f"It said in turn {one.number} almost word for word what it said again.",
+                )
                 return
     counts = Counter(normalised(turn.text) for turn in turns if not _is_answer(turn))
     for turn in reversed(turns):
@@ -53,5 +56,3 @@ def _asked_alike(one: UserTurn, following: UserTurn) -> bool:
 def _is_answer(turn: UserTurn) -> bool:
     short = len(normalised(turn.text).split()) <= _ANSWER_WORDS
     return short and (affirms(turn.text) or refuses(turn.text) or len(turn.text) < 24)
-
-

@@ -33,7 +33,9 @@ _AGENT: Final = re.compile(
     r"|\bi(?:'m| am) sorry to hear (?:that|about)\b|\bwe apologi[sz]e for\b|\bapologi[sz]e for any inconvenience\b"
     r"|\byou (?:will|should) (?:receive|get|see) (?:a|an|your|the) (?:\w+ )?(?:refund|email|e-mail|confirmation|credit)\b"
 )
-_OWN: Final = re.compile(r"[\"“”]|\b(?:you (?:said|told|mentioned|wrote)|it says|the (?:message|e-?mail|website|app) (?:says|said))\b")
+_OWN: Final = re.compile(
+    r"[\"“”]|\b(?:you (?:said|told|mentioned|wrote)|it says|the (?:message|e-?mail|website|app) (?:says|said))\b"
+)
 _REPLIES: Final = re.compile(r"\bi(?:'ll| will) (?:share|give|send|provide|check|look|need)\b")
 
 

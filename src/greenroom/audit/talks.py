@@ -111,9 +111,7 @@ def _said(content: Any) -> str:
 
 
 def _user_call(call: UserCallRecord) -> UserCall:
-    return UserCall(
-        call.action.name, call.action.kwargs, call.observation, call.action.writes
-    )
+    return UserCall(call.action.name, call.action.kwargs, call.observation, call.action.writes)
 
 
 @dataclass
@@ -140,9 +138,7 @@ def talk_of_messages(
         calls = as_list(message.get("tool_calls"))
         if role == "user":
             heard, results = "\n".join(since.said), tuple(since.results)
-            turns.append(
-                UserTurn(len(turns) + 1, text, heard, results, agent_calls=since.acted)
-            )
+            turns.append(UserTurn(len(turns) + 1, text, heard, results, agent_calls=since.acted))
             since = _Heard()
         elif role == "tool":
             since.results.append(text)

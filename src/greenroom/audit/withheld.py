@@ -11,7 +11,7 @@ from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.instructions import Rule
 from greenroom.audit.talks import Talk
 from greenroom.audit.topics import Topic, topics_in
-from greenroom.audit.wording import withholds, sentences, stems
+from greenroom.audit.wording import sentences, stems, withholds
 
 _LEAST_SHARE: Final = 0.75
 _QUOTED: Final = re.compile(r"[\"“]([^\"”]{3,60})[\"”]")
@@ -85,7 +85,8 @@ def _given(
             said = [
                 one
                 for one in facts_in(sentence)
-                if one.words.casefold() not in told and not _of_somebody_else(one, rule, topics, instruction)
+                if one.words.casefold() not in told
+                and not _of_somebody_else(one, rule, topics, instruction)
             ]
             return said[0].words if said and not values else ""
         return ""

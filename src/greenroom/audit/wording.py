@@ -14,15 +14,7 @@ _SUFFIXES: Final = (
     "ed", "es", "s", "e",
 )  # fmt: skip
 _STOP_WORDS: Final = frozenset(
-    "a about after again all also am an and any anything are as ask asks asked at back be because been before "
-    "being but by can could customer did do does don't doesn't done either ever every for from get gets getting got "
-    "had has have having he her here hers him his how i i'd i'll i'm i've if in instead into is it its "
-    "it's just know let like make me more most my need needs no nor not now of off ok on once one only or "
-    "other our out over own please prefer really right same she should simply so some something such "
-    "than that that's the their them then there these they thing things this those to too up upon us "
-    "use very want wants was we well were what when where whether which while who will wish with "
-    "without would yes you you'd you'll you're your yours agent agents representative user order orders even "
-    "another anyone anybody under circumstances no matter never always today still way currently".split()
+    ["a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "anything", "are", "as", "ask", "asks", "asked", "at", "back", "be", "because", "been", "before", "being", "but", "by", "can", "could", "customer", "did", "do", "does", "don't", "doesn't", "done", "either", "ever", "every", "for", "from", "get", "gets", "getting", "got", "had", "has", "have", "having", "he", "her", "here", "hers", "him", "his", "how", "i", "i'd", "i'll", "i'm", "i've", "if", "in", "instead", "into", "is", "it", "its", "it's", "just", "know", "let", "like", "make", "me", "more", "most", "my", "need", "needs", "no", "nor", "not", "now", "of", "off", "ok", "on", "once", "one", "only", "or", "other", "our", "out", "over", "own", "please", "prefer", "really", "right", "same", "she", "should", "simply", "so", "some", "something", "such", "than", "that", "that's", "the", "their", "them", "then", "there", "these", "they", "thing", "things", "this", "those", "to", "too", "up", "upon", "us", "use", "very", "want", "wants", "was", "we", "well", "were", "what", "when", "where", "whether", "which", "while", "who", "will", "wish", "with", "without", "would", "yes", "you", "you'd", "you'll", "you're", "your", "yours", "agent", "agents", "representative", "user", "order", "orders", "even", "another", "anyone", "anybody", "under", "circumstances", "no", "matter", "never", "always", "today", "still", "way", "currently"]
 )
 
 
@@ -149,8 +141,7 @@ def questions(message: str) -> list[str]:
     return [
         one
         for one in sentences(message)
-        if (one.endswith("?") or _REQUEST.search(_plain(one)))
-        and not _CLOSING.search(_plain(one))
+        if (one.endswith("?") or _REQUEST.search(_plain(one))) and not _CLOSING.search(_plain(one))
     ]
 
 

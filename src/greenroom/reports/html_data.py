@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from greenroom.audit import Talk, findings_by_turn, findings_of, talk_of
 from greenroom.messages import text_of
 from greenroom.reports.evaluation_words import input_names
 from greenroom.reports.html_limits import CONVERSATION_BYTES, MOST_CONVERSATIONS, within
@@ -26,6 +27,7 @@ from greenroom.reports.html_rewards import (
 from greenroom.reports.report import EvaluatedRow, EvaluationData, RunData, stored
 from greenroom.reports.sections import Failures, Grid, Report
 from greenroom.reports.texts import date_text, money, show
+from greenroom.reports.user_audit import talk_of_row
 from greenroom.store import EpisodeRecord, chat_of, decoded
 from greenroom.store.records import CellRecord, known_cost
 from greenroom.store.trajectory_records import StepRecord, UserCallRecord
@@ -129,7 +131,7 @@ def _episode(episode: EpisodeRecord) -> dict[str, Any]:
     details = episode.details
     return {
         "outcome": episode.outcome,
-        "items": list(episode_items(episode)),
+        "items": list(_with_findings(episode_items(episode), talk_of(episode))),
         "parts": [
             {"title": "The user's task", "text": episode.task.instruction},
             *([] if details is None else [database(details), *outputs(details)]),
@@ -142,6 +144,17 @@ def _episode(episode: EpisodeRecord) -> dict[str, Any]:
             ),
         ],
     }
+
+
+def _with_findings(items: Iterable[Item], talk: Talk) -> Iterator[Item]:
+    """What the audit finds stands with the messages of the user that it is of."""
+    found, number = findings_by_turn(findings_of(talk)), 0
+    for item in items:
+        if item.get("who") == "User":
+            number += 1
+            if number in found:
+                item |= {"finding": " ".join(one.sentence for one in found[number])}
+        yield item
 
 
 def episode_items(episode: EpisodeRecord) -> Iterator[Item]:
@@ -237,7 +250,8 @@ def _result(result: EvaluatedRow, data: EvaluationData) -> dict[str, Any]:
 def _result_items(result: EvaluatedRow, given: Mapping[str, Any]) -> Iterator[Item]:
     """The conversation, or what went in and what came out."""
     if result.conversation:
-        yield from _messages(result.conversation)
+        items, talk = _messages(result.conversation), talk_of_row(result)
+        yield from items if talk is None else _with_findings(items, talk)
         return
     values: dict[str, Any] = {}
     chats: list[dict[str, Any]] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from greenroom.users.flags import conversation_flags, flags_of_steps
 from greenroom.users.scripted import ScriptedUser
 from greenroom.users.strategies import (
     UserContext,
@@ -16,9 +15,7 @@ __all__ = [
     "ScriptedUser",
     "UserContext",
     "UserStrategy",
-    "conversation_flags",
     "find_user_strategy",
-    "flags_of_steps",
     "name_of_user_strategy",
     "user_strategy_names",
 ]
