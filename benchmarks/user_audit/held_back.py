@@ -1,7 +1,7 @@
 """The wordings that the checks were not written on: other domains, agents, users and faults.
 
-The checks are not mended on them. Four checks missed their floors on the first wordings here, or came
-close: they were mended, those wordings are in `seen_later` now, and others are held back.
+The checks are not mended on them. Four checks missed their floors on the first wordings here, or
+came close: they were mended, those wordings are in `seen_later` now, and others are held back.
 """
 
 from __future__ import annotations

@@ -13,9 +13,12 @@ from greenroom.audit.wording import affirms, cannot_say, questions, refuses, sim
 
 _ALIKE: Final = 0.6
 _ENGAGES: Final = re.compile(
-    r"\?|\b(?:i'll|i will|let me|(?:i'd|i would) (?:like|rather|prefer)|i want|i need|instead|just|confirm\w*|proceed|"
-    r"go (?:ahead|with|for)|cancel|return|exchange|use|transfer|human|representative|manager|supervisor|ok|okay|understood|"
-    r"yes|no|not|don't|can't|sure|fine|either|whatever|the (?:first|second|third|last)|both of|option|correct|right|what if)\b"
+    r"\?|\b(?:i'll|i will|let me|(?:i'd|i would) (?:like|rather|prefer)|i want|i need|instead"
+    r"|just|confirm\w*|proceed|"
+    r"go (?:ahead|with|for)|cancel|return|exchange|use|transfer|human|representative|manager"
+    r"|supervisor|ok|okay|understood|"
+    r"yes|no|not|don't|can't|sure|fine|either|whatever|the (?:first|second|third|last)"
+    r"|both of|option|correct|right|what if)\b"
 )
 
 

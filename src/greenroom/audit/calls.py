@@ -12,33 +12,28 @@ from greenroom.audit.wording import sentences, stem, stems, words_of
 
 _CLAIMS: Final = re.compile(
     r"\bi(?:'ve| have)?(?: just| now| already| also| went ahead and| tried and)* "
-    r"(rebooted|restarted|toggled|turned (?:on|off|it)|turned|switched|reset|reseated|re-seated|reinserted|ran|run|checked|granted|connected|disconnected|paid|enabled|disabled|changed|set|opened|dismissed)\b(?P<rest>.*)"
+    r"(rebooted|restarted|toggled|turned (?:on|off|it)|turned|switched|reset|reseated"
+    r"|re-seated|reinserted|ran|run|checked|granted|connected|disconnected|paid|enabled"
+    r"|disabled|changed|set|opened|dismissed)\b(?P<rest>.*)"
 )
-_SAME: Final = {
-    "restart": "reboot", "reboot": "reboot", "turn": "toggle", "switch": "toggle", "toggl": "toggle",
-    "enabl": "toggle", "disabl": "toggle", "reseat": "reseat", "re-seat": "reseat", "reinsert": "reseat",
-    "ran": "run", "run": "run", "paid": "make", "check": "check", "chang": "set", "set": "set",
-    "grant": "grant", "connect": "connect", "disconnect": "disconnect", "reset": "reset", "open": "check",
-    "dismis": "dismiss",
-}  # fmt: skip
+_ONE_DEED: Final = (
+    "reboot restart",
+    "toggle toggl turn switch enabl disabl",
+    "reseat re-seat reinsert",
+    "run ran",
+    "make paid",
+    "check open",
+    "set chang",
+    "grant",
+    "connect",
+    "disconnect",
+    "reset",
+    "dismiss dismis",
+)
+_SAME: Final = {word: deed.split()[0] for deed in _ONE_DEED for word in deed.split()}
+"""The stems of words for one deed, by the name that it goes by here."""
 _FILLERS: Final = frozenset(
-    {
-        "get",
-        "set",
-        "make",
-        "run",
-        "check",
-        "toggl",
-        "status",
-        "can",
-        "send",
-        "go",
-        "list",
-        "show",
-        "devic",
-        "setting",
-        "mod",
-    }
+    "get set make run check toggl toggle status can send go list show devic setting mod".split()
 )
 
 
@@ -54,7 +49,8 @@ def misused_tools(talk: Talk) -> Iterator[Finding]:
             if call.writes and not _asked_for(call, heard, talk):
                 yield Finding(
                     kind="misused_tools",
-                    sentence=f"It called {call.name}, which changes something, and nobody had asked for it.",
+                    sentence=f"It called {call.name}, which changes something, and nobody had "
+                    "asked for it.",
                     turn=turn.number,
                     words=_call(call),
                 )
@@ -99,7 +95,8 @@ def _forbidden(talk: Talk, turn: UserTurn, call: UserCall) -> Iterator[Finding]:
     for sentence in sentences(talk.instruction.text):
         lowered = sentence.casefold().replace("’", "'")
         match = re.search(
-            r"\b(?:do not|don't|never|must not|should not|refuse to|not willing to|will not|won't|under no circumstances)\b(?P<what>.*)",
+            r"\b(?:do not|don't|never|must not|should not|refuse to|not willing to|will not"
+            r"|won't|under no circumstances)\b(?P<what>.*)",
             lowered,
         )
         if match is None or re.search(
@@ -133,7 +130,7 @@ def _only_told(talk: Talk, turn: UserTurn, done: list[UserCall]) -> str:
                 parts = _name_stems(name)
                 same = {_SAME.get(one, one) for one in parts}
                 about = (same | parts) - _FILLERS
-                if verb in same and about & (things | {verb}) and not about & made:
-                    if not turn.calls:
-                        return sentence
+                told = verb in same and about & (things | {verb})
+                if told and not about & made and not turn.calls:
+                    return sentence
     return ""

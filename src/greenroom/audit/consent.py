@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from greenroom.audit.findings import Finding, quoted
@@ -12,15 +12,21 @@ from greenroom.audit.talks import Talk, UserTurn
 from greenroom.audit.wording import affirms, limited, questions, refuses, sentences, stems
 
 _REQUESTS: Final = re.compile(
-    r"\b(?:i(?:'d| would)? (?:also |really |rather |actually |just )?(?:like|want|love|need|accept|agree|'ll take|will take|take)|i'll (?:take|go with|accept)|please|can you|could you|go ahead|let's|"
+    r"\b(?:i(?:'d| would)? (?:also |really |rather |actually |just )?(?:like|want|love|need"
+    r"|accept|agree|'ll take|will take|take)|i'll (?:take|go with|accept)|please|can you"
+    r"|could you|go ahead|let's|"
     r"happy to|fine with|sounds good|okay with|ok with|happy with)\b"
 )
 _REFUSALS: Final = re.compile(
-    r"\b(?:(?:do not|don't|won't|will not|wouldn't|can't|cannot) (?:want|accept|agree|need|wish|take|care for|like|consent|go for)|not interested|no need|refuse|decline|reject|not willing|"
-    r"no longer (?:want|need|wish)|no thanks|no thank you|pass on|against|rather not|forget about|changed my mind|call off|skip)\b"
+    r"\b(?:(?:do not|don't|won't|will not|wouldn't|can't|cannot) (?:want|accept|agree|need"
+    r"|wish|take|care for|like|consent|go for)|not interested|no need|refuse|decline|reject"
+    r"|not willing|"
+    r"no longer (?:want|need|wish)|no thanks|no thank you|pass on|against|rather not"
+    r"|forget about|changed my mind|call off|skip)\b"
 )
 _NEGATED: Final = re.compile(
-    r"\b(?:not|n't|no|never|without|don't|won't|can't|unless|if|rather|instead|refuse|decline|avoid|why|whether)\b"
+    r"\b(?:not|n't|no|never|without|don't|won't|can't|unless|if|rather|instead|refuse|decline"
+    r"|avoid|why|whether)\b"
 )
 _NOT: Final = re.compile(r"\b(?:not|n't|no|never|without|don't|won't|can't|unable|instead)\b")
 _CLAUSE_END: Final = re.compile(
@@ -29,6 +35,7 @@ _CLAUSE_END: Final = re.compile(
 _CONFIRMS_NOT: Final = re.compile(
     r"\b(?:asks? (?:you )?(?:for|to) confirm|say(?:ing)? yes|not confirm|change your mind)"
 )
+_SHORT: Final = 6
 _SHARE: Final = 0.75
 
 
@@ -50,7 +57,9 @@ def _like(one: frozenset[str], other: frozenset[str]) -> bool:
     return bool(one & other)
 
 
-def _first(rule: Rule, talk: Talk, breaks, sentence: str) -> Iterator[Finding]:  # type: ignore[no-untyped-def]
+def _first(
+    rule: Rule, talk: Talk, breaks: Callable[[Rule, UserTurn], str], sentence: str
+) -> Iterator[Finding]:
     for turn in talk.turns:
         if _CONFIRMS_NOT.search(talk.instruction.text.casefold()) and refuses(turn.text):
             continue
@@ -84,18 +93,19 @@ def _accepts(rule: Rule, turn: UserTurn) -> str:
         if asked and _covers(rule, asked[-1]) and not _NOT.search(asked[-1].casefold()):
             return turn.text
     for sentence in sentences(plain):
-        if (_REQUESTS.search(sentence) or affirms(sentence)) and not _NEGATED.search(sentence):
-            if _covers(rule, sentence) and not sentence.endswith("?"):
-                return sentence
+        asks = _REQUESTS.search(sentence) is not None or affirms(sentence)
+        asks = asks and not _NEGATED.search(sentence) and not sentence.endswith("?")
+        if asks and _covers(rule, sentence):
+            return sentence
     return ""
 
 
 def _declines(rule: Rule, turn: UserTurn) -> str:
     plain = turn.text.casefold().replace("’", "'")
     asked = questions(turn.heard)
-    if refuses(plain) and len(plain.split()) <= 6 and asked and _covers(rule, asked[-1]):
-        if not _NOT.search(asked[-1].casefold()):
-            return turn.text
+    short = refuses(plain) and len(plain.split()) <= _SHORT
+    if short and asked and _covers(rule, asked[-1]) and not _NOT.search(asked[-1].casefold()):
+        return turn.text
     for sentence in sentences(plain):
         for found in _REFUSALS.finditer(sentence):
             if _covers(rule, _CLAUSE_END.split(sentence[found.end() :])[0]):

@@ -16,37 +16,52 @@ _SLOTS: Final = {
     "e-mail address": (r"e-?mail(?: address)?(?: on file)?", r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     "zip code": (r"(?:zip(?: ?code)?|(?:postal|post) ?code)", r"\d{5}"),
     "phone number": (r"(?:phone|mobile|cell)(?: number)?", r"\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}"),
-    "user id": (r"(?:user|customer|account|member) ?(?:id|name)", r"[a-z]+(?:_[a-z]+)*_\d+|[A-Z]?\d{3,}"),
-    "date of birth": (r"(?:date of birth|birth ?date|dob|birthday)", r"\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}/\d{2,4}|[A-Z][a-z]+ \d{1,2},? \d{4}"),
+    "user id": (
+        r"(?:user|customer|account|member) ?(?:id|name)",
+        r"[a-z]+(?:_[a-z]+)*_\d+|[A-Z]?\d{3,}",
+    ),
+    "date of birth": (
+        r"(?:date of birth|birth ?date|dob|birthday)",
+        r"\d{4}-\d\d-\d\d|\d{1,2}/\d{1,2}/\d{2,4}|[A-Z][a-z]+ \d{1,2},? \d{4}",
+    ),
     "name": (r"(?:full |last |first )?name", r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)+"),
-}  # fmt: skip
+}
 _GIVES: Final = {
     name: re.compile(
-        rf"\b(?:my|the) {called}(?: (?:on|for|in) (?:file|my account|the account|record))?(?: is|'s|:| would be|,)? *(?:actually |now )?({value})(?![\w@])"
+        rf"\b(?:my|the) {called}(?: (?:on|for|in) (?:file|my account|the account"
+        rf"|record))?(?: is|'s|:| would be|,)? *(?:actually |now )?({value})(?![\w@])"
     )
     for name, (called, value) in _SLOTS.items()
 }
 _CHANGE: Final = re.compile(
-    r"\b(?:new|change|update|updated|instead|moved|sorry|mistake|correct|meant|other|another|old|wrong|typo)\b"
+    r"\b(?:new|change|update|updated|instead|moved|sorry|mistake|correct|meant|other|another"
+    r"|old|wrong|typo)\b"
 )
 _LACKED: Final = {
     "order number": (r"order (?:id|number)s?", r"#W?\d{5,}|\bW\d{6,}"),
-    "reservation number": (r"(?:reservation|booking|confirmation) (?:id|number|code)s?", r"\b(?=[A-Z0-9]*\d)[A-Z0-9]{6}\b"),
+    "reservation number": (
+        r"(?:reservation|booking|confirmation) (?:id|number|code)s?",
+        r"\b(?=[A-Z0-9]*\d)[A-Z0-9]{6}\b",
+    ),
     "e-mail address": (r"e-?mail(?: address)?", r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     "zip code": (r"(?:zip(?: ?code)?|(?:postal|post) ?code)", r"(?<![\w#])\d{5}(?!\w)"),
     "user id": (r"user ?id", r"\b[a-z]+(?:_[a-z]+)*_\d{3,}\b(?!@)"),
     "phone number": (r"phone number", r"\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}"),
-}  # fmt: skip
+}
 LACKS: Final = {
     name: re.compile(
-        rf"\b(?:i|we)(?: really| honestly| actually)? (?:do not|don't|can't|cannot|can not|couldn't|no longer|never)(?: seem to| quite| actually| currently| even| really)? "
-        rf"(?:have|remember|recall|know|find|got|had|recollect)(?: what)? (?:(?:the|my|any|an|that|a|exact|specific|it is|its|this|your|their|either) )*{called}\b"
+        rf"\b(?:i|we)(?: really| honestly| actually)? (?:do not|don't|can't|cannot|can not"
+        rf"|couldn't|no longer|never)(?: seem to| quite| actually| currently| even| really)? "
+        rf"(?:have|remember|recall|know|find|got|had|recollect)(?: what)? (?:(?:the|my|any|an"
+        rf"|that|a|exact|specific|it is|its|this|your|their|either) )*{called}\b"
     )
     for name, (called, _) in _LACKED.items()
 }
 VALUES: Final = {name: re.compile(value) for name, (_, value) in _LACKED.items()}
 _NEVER_ASKED: Final = re.compile(
-    r"\bi (?:never|did not|didn't|haven't|have not) (?:actually |even |once )?(?:ask(?:ed)?|want(?:ed)?|request(?:ed)?|agree[d]?|said?|say|told|tell|mention(?:ed)?|authori[sz]ed?|meant?)\b(?P<what>.*)"
+    r"\bi (?:never|did not|didn't|haven't|have not) (?:actually |even |once )?(?:ask(?:ed)?"
+    r"|want(?:ed)?|request(?:ed)?|agree[d]?|said?|say|told|tell|mention(?:ed)?|authori[sz]ed?"
+    r"|meant?)\b(?P<what>.*)"
 )
 _SHORT: Final = 300
 _SHARE: Final = 0.6

@@ -14,11 +14,13 @@ from greenroom.audit.topics import topics_in
 # A code of six may be a flight: that it is a reservation has to be said.
 _KNOWN: Final = {
     "reservation number": re.compile(
-        r"\b(?:[Rr]eservations?|[Cc]onfirmation|[Bb]ookings?)\b[^.;]{0,25}?\b((?=[A-Z0-9]*\d)[A-Z0-9]{6})\b"
+        r"\b(?:[Rr]eservations?|[Cc]onfirmation"
+        r"|[Bb]ookings?)\b[^.;]{0,25}?\b((?=[A-Z0-9]*\d)[A-Z0-9]{6})\b"
     )
 }
 _PRIVATE: Final = re.compile(
-    r"\b(?:private|mysterious|secretive|forg[eo]t\w*|reactive|more information than|do not remember|don't remember|no longer have)\b"
+    r"\b(?:private|mysterious|secretive|forg[eo]t\w*|reactive|more information than"
+    r"|do not remember|don't remember|no longer have)\b"
 )
 
 
@@ -51,7 +53,7 @@ def denied_facts(talk: Talk) -> Iterator[Finding]:
 
 
 def _of_another(name: str, talk: Talk) -> bool:
-    """The instruction says that one such thing is not known: it may be the one that is asked for."""
+    """The instruction says that one such thing is not known, which may be the one that is meant."""
     lowered = talk.instruction.text.casefold()
     called = name.split()[0].replace("e-mail", "email")
     return (

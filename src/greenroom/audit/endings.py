@@ -12,15 +12,21 @@ from greenroom.audit.topics import topics_in
 from greenroom.audit.wording import affirms, questions, refuses, words_of
 
 _PROMISE: Final = re.compile(
-    r"\b(?:(?:please )?(?:hold on|wait|bear with me|one moment|a moment|just a sec)|i(?:'ll| will| am going to|'m going to) (?:now )?"
-    r"(?:proceed|process|go ahead|check|look|start|cancel|book|update|submit|begin|verify|search|pull|retrieve|arrange|work on|take care|get that|make the)|"
-    r"let me (?:check|look|pull|verify|find|search|process|retrieve|see|start|get)|i(?:'m| am) (?:now )?(?:checking|processing|looking|working|pulling|verifying|searching))"
+    r"\b(?:(?:please )?(?:hold on|wait|bear with me|one moment|a moment|just a sec)|i(?:'ll"
+    r"| will| am going to|'m going to) (?:now )?"
+    r"(?:proceed|process|go ahead|check|look|start|cancel|book|update|submit|begin|verify"
+    r"|search|pull|retrieve|arrange|work on|take care|get that|make the)|"
+    r"let me (?:check|look|pull|verify|find|search|process|retrieve|see|start|get)|i(?:'m"
+    r"| am) (?:now )?(?:checking|processing|looking|working|pulling|verifying|searching))"
 )
 _OFFERS: Final = re.compile(
-    r"\b(?:proceed|confirm|go ahead|yes|(?:shall|should|may|can|could|if) (?:i|we)|(?:like|want|need) (?:me|us) to|ready|go-ahead|permission)\b"
+    r"\b(?:proceed|confirm|go ahead|yes|(?:shall|should|may|can|could|if) (?:i|we)|(?:like"
+    r"|want|need) (?:me|us) to|ready|go-ahead|permission)\b"
 )
 _DONE: Final = re.compile(
-    r"\b(?:has been|have been|was|were|is now|are now|successfully|completed?|all set|i(?:'ve| have) (?:\w+ )?(?:processed|cancelled|canceled|updated|booked|submitted|changed|refunded|issued|added|removed))\b"
+    r"\b(?:has been|have been|was|were|is now|are now|successfully|completed?|all set|i(?:'ve"
+    r"| have) (?:\w+ )?(?:processed|cancelled|canceled|updated|booked|submitted|changed"
+    r"|refunded|issued|added|removed))\b"
 )
 _HANDED_OVER: Final = re.compile(r"###(?:TRANSFER|OUT-OF-SCOPE)###")
 _SHORT: Final = 12
@@ -43,7 +49,7 @@ def early_ends(talk: Talk) -> Iterator[Finding]:
 
 
 def _at_a_loss(talk: Talk) -> bool:
-    """The agent asked for things, and the user had given all of those that the instruction gives."""
+    """The user had given all that the agent asked for and the instruction gives."""
     asked = {
         topic for turn in talk.turns for one in questions(turn.heard) for topic in topics_in(one)
     }
@@ -77,7 +83,9 @@ def _left_open(last: UserTurn) -> str:
 
 
 _CLOSING_END: Final = re.compile(
-    r"(?:anything else|any other|further (?:questions|assistance|help)|need (?:any|more|further)|feel free|let me know if|have a (?:great|nice|good|wonderful)|reach out|else i can|take care)[^?\n]*\??[^\n]*$"
+    r"(?:anything else|any other|further (?:questions|assistance|help)|need (?:any|more"
+    r"|further)|feel free|let me know if|have a (?:great|nice|good|wonderful)|reach out"
+    r"|else i can|take care)[^?\n]*\??[^\n]*$"
 )
 
 

@@ -1,9 +1,9 @@
-"""Facts in a text: e-mail addresses, ids, phone numbers, dates, times, amounts, addresses, names."""
+"""Facts in a text: names, addresses, ids, phone numbers, dates, times and amounts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -64,7 +64,8 @@ _MONTH_DAY: Final = re.compile(
 _DAY_MONTH: Final = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_MONTH})(?!\w)", re.I)
 _SLASHED: Final = re.compile(r"(?<![\w/])(\d{1,2})/(\d{1,2})(?:/\d{2,4})?(?![\w/])")
 _TIME: Final = re.compile(
-    r"\b(\d{1,2})(?::(\d{2}))?(?::\d{2})?\s*([ap])\.?m\b\.?|\b([01]?\d|2[0-3]):([0-5]\d)(?::\d{2})?\b",
+    r"\b(\d{1,2})(?::(\d{2}))?(?::\d{2})?\s*([ap])\.?m\b\.?|\b([01]?\d"
+    r"|2[0-3]):([0-5]\d)(?::\d{2})?\b",
     re.I,
 )
 _ADDRESS: Final = re.compile(rf"\b(\d{{1,5}}) ((?:[A-Z][\w'.-]*\s){{1,4}}?){_STREET}\b", re.I)
@@ -80,21 +81,70 @@ _AMOUNT: Final = re.compile(
     r"[$€£]\s?(\d[\d,]*(?:\.\d+)?)|\b(\d[\d,]*(?:\.\d+)?)\s?(?:dollars|usd|bucks|euros)\b", re.I
 )
 _NUMBER: Final = re.compile(
-    r"(?<![\w.,/#-])(\d{1,3}(?:,\d{3})+|\d{3,})(?:\.\d+)?(?![\w%]|\s?%|\s?percent|-?(?:mm|cm|ml|gb)\b)"
+    r"(?<![\w.,/#-])(\d{1,3}(?:,\d{3})+|\d{3,})(?:\.\d+)?(?![\w%]|\s?%|\s?percent|-?(?:mm|cm"
+    r"|ml|gb)\b)"
 )
 _RELATION: Final = (
-    r"(?:partner|wife|husband|spouse|son|daughter|child|brother|sister|mother|father|mom|mum|dad|friend|assistant|"
-    r"colleague|boss|roommate|flatmate|neighbou?r|cousin|uncle|aunt|nephew|niece|grandmother|grandfather|girlfriend|"
+    r"(?:partner|wife|husband|spouse|son|daughter|child|brother|sister|mother|father|mom|mum"
+    r"|dad|friend|assistant|"
+    r"colleague|boss|roommate|flatmate|neighbou?r|cousin|uncle|aunt|nephew|niece|grandmother"
+    r"|grandfather|girlfriend|"
     r"boyfriend|fiancée?|manager|landlord|lawyer|doctor|guest|companion)"
 )
 _NAME: Final = re.compile(
     r"\b(?:[Mm]y (?:full |last |first |sur)?name(?: is|'s)|[Nn]ame(?:'s| is|:)|(?:named|called)) +"
     r"((?:[A-Z][\w'’-]+)(?: +[A-Z][\w'’-]+){0,2})"
     rf"|\b(?:I'm|I am|[Tt]his is|(?:[Mm]y|[Hh]is|[Hh]er|[Oo]ur) (?:\w+ )?{_RELATION},?(?: is)?|"
-    r"(?:[Tt]alk|[Ss]peak|[Aa]sk|[Cc]all|[Cc]ontact)(?: to| with| for)?|[Pp]assengers?(?: is| are)?:?) +((?:[A-Z][a-z'’-]+)(?: +[A-Z][a-z'’-]+){1,2})"
+    r"(?:[Tt]alk|[Ss]peak|[Aa]sk|[Cc]all|[Cc]ontact)(?: to| with| for)?|[Pp]assengers?(?: is"
+    r"| are)?:?) +((?:[A-Z][a-z'’-]+)(?: +[A-Z][a-z'’-]+){1,2})"
 )
 _NO_NAMES: Final = frozenset(
-    ["not", "and", "but", "the", "a", "yes", "no", "just", "still", "in", "i", "my", "with", "can", "could", "is", "on", "for", "it's", "looking", "trying", "sorry", "having", "currently", "from", "also", "thanks", "ok", "okay", "actually", "sure", "unfortunately", "glad", "happy", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "order", "user", "customer"]
+    [
+        "not",
+        "and",
+        "but",
+        "the",
+        "a",
+        "yes",
+        "no",
+        "just",
+        "still",
+        "in",
+        "i",
+        "my",
+        "with",
+        "can",
+        "could",
+        "is",
+        "on",
+        "for",
+        "it's",
+        "looking",
+        "trying",
+        "sorry",
+        "having",
+        "currently",
+        "from",
+        "also",
+        "thanks",
+        "ok",
+        "okay",
+        "actually",
+        "sure",
+        "unfortunately",
+        "glad",
+        "happy",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "order",
+        "user",
+        "customer",
+    ]
 )
 _ROUND: Final = frozenset({"100", "365", "911", "101", "1000"})
 
@@ -132,7 +182,10 @@ class _Left:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def take(self, pattern, kind, key) -> Iterator[Fact]:  # type: ignore[no-untyped-def]
+    def take(
+        self, pattern: re.Pattern[str], kind: FactKind, key: Callable[[re.Match[str]], str]
+    ) -> Iterator[Fact]:
+        """The facts of a kind; a match without a key is none."""
         found: list[Fact] = []
 
         def blank(match: re.Match[str]) -> str:

@@ -60,59 +60,82 @@ _INSISTS: Final = re.compile(
     r"stubborn|be firm|argue|bargain|again and again|more than once)"
 )
 _MAY_LEAVE: Final = re.compile(
-    r"\b(?:end the (?:call|conversation|chat)|hang up|leave (?:the|if)|say goodbye|give up|call back later|"
+    r"\b(?:end the (?:call|conversation|chat)|hang up|leave (?:the|if)|say goodbye|give up"
+    r"|call back later|"
     r"stop the conversation)"
 )
 
 _TELL: Final = (
-    r"(?:mention|reveal|tell|say|disclose|provide|give(?: out| away)?|share|volunteer|speak(?: of| about)?|"
+    r"(?:mention|reveal|tell|say|disclose|provide|give(?: out| away)?|share|volunteer"
+    r"|speak(?: of| about)?|"
     r"bring up|talk about|state|admit|hand over|let on|divulge|give up|refer to)"
 )
 _TELLING: Final = (
     r"(?:mentioning|revealing|telling|saying|disclosing|providing|giving(?: out| away)?|sharing|"
     r"volunteering|speaking(?: of| about)?|bringing up|talking about|divulging)"
 )
-_NOT: Final = r"(?:do not|don't|does not|doesn't|must not|mustn't|should not|shouldn't|will not|won't|would not|wouldn't|may not|cannot|never|are not to|aren't to)"
+_NOT: Final = (
+    r"(?:do not|don't|does not|doesn't|must not|mustn't|should not|shouldn't|will not|won't"
+    r"|would not|wouldn't|may not|cannot|never|are not to|aren't to)"
+)
 _HOLD_BACK: Final = re.compile(
-    rf"\b(?:{_NOT}|not|under no \w+|in no way|by no means|nobody|no one) (?:[\w']+ ){{0,4}}?{_TELL}\b(?P<about>.*)"
-    rf"|\b(?:prefer|rather|choose|want|try|careful|ought|supposed|allowed) not (?:to )?{_TELL}\b(?P<about2>.*)"
-    rf"|\b(?:avoid|without|refuse to|decline to|against|hesitate to|refrain from) (?:{_TELLING}|{_TELL})\b(?P<about3>.*)"
+    rf"\b(?:{_NOT}|not|under no \w+|in no way|by no means|nobody"
+    rf"|no one) (?:[\w']+ ){{0,4}}?{_TELL}\b(?P<about>.*)"
+    rf"|\b(?:prefer|rather|choose|want|try|careful|ought|supposed"
+    rf"|allowed) not (?:to )?{_TELL}\b(?P<about2>.*)"
+    rf"|\b(?:avoid|without|refuse to|decline to|against|hesitate to"
+    rf"|refrain from) (?:{_TELLING}|{_TELL})\b(?P<about3>.*)"
     rf"|\bonly (?:ever )?{_TELL}\b(?P<about6>.*)"
     r"|\bkeep (?P<about4>.*?) (?:secret|private|to yourself|confidential|hidden)\b(?P<rest4>.*)"
-    r"|\b(?P<about5>[\w' ]+) (?:is|are|stays|stay|remains|remain|must stay|has to stay) (?:a )?(?:secret|private|confidential|between)\b(?! person)(?P<rest5>.*)"
+    r"|\b(?P<about5>[\w' ]+) (?:is|are|stays|stay|remains|remain|must stay"
+    r"|has to stay) (?:a )?(?:secret|private|confidential|between)\b(?! person)(?P<rest5>.*)"
 )
 _REFUSE: Final = re.compile(
-    r"\b(?:do not|don't|will not|won't|would not|wouldn't|must not|should not|cannot|never) (?:ever )?"
-    r"(?:want(?: to)?|accept|agree to|consent to|take|wish(?: to| for)?|like to|settle for|request|let \w+|allow|go for|need|opt for|pay for)\b(?P<about>.*)"
+    r"\b(?:do not|don't|will not|won't|would not|wouldn't|must not|should not|cannot"
+    r"|never) (?:ever )?"
+    r"(?:want(?: to)?|accept|agree to|consent to|take|wish(?: to| for)?|like to|settle for"
+    r"|request|let \w+|allow|go for|need|opt for|pay for)\b(?P<about>.*)"
     r"|\b(?:refuse|decline|reject|turn down|say no to|oppose)(?: to)?(?: accept)?\b(?P<about2>.*)"
-    r"|\bnot (?:willing|interested|prepared|ready|okay|ok|open)(?: to| in| with)?(?: accept)?\b(?P<about3>.*)"
+    r"|\bnot (?:willing|interested|prepared|ready|okay|ok|open)(?: to| in"
+    r"| with)?(?: accept)?\b(?P<about3>.*)"
     r"|\bunwilling to(?: accept)?\b(?P<about4>.*)"
     r"|\byou (?:want|need|wish for|take) no (?P<about5>.*)"
-    r"|\b(?:under no circumstances|at no point|in no case)\b.*?\b(?:want|accept|agree|wish|are|be|get|should|must|will|may)(?: to)? (?P<about6>.*)"
+    r"|\b(?:under no circumstances|at no point|in no case)\b.*?\b(?:want|accept|agree|wish"
+    r"|are|be|get|should|must|will|may)(?: to)? (?P<about6>.*)"
 )
 _WANT: Final = re.compile(
-    r"\byou(?:'d| would)? (?:also )?(?:want|like|wish|need|agree|accept|love|hope|ask|plan|expect|are (?:ok|okay|fine|happy|willing|glad|open|ready|prepared))"
+    r"\byou(?:'d| would)? (?:also )?(?:want|like|wish|need|agree|accept|love|hope|ask|plan"
+    r"|expect|are (?:ok|okay|fine|happy|willing|glad|open|ready|prepared))"
     r"(?: (?:to|with|for))?(?: accept)? (?P<about>.*)"
 )
 _CONDITIONAL: Final = re.compile(
-    r"\b(?:if|unless|only|until|when|once|except|whether|in case|provided|as long as|otherwise|before|after|first|while|without|or|instead|even though|than)\b"
+    r"\b(?:if|unless|only|until|when|once|except|whether|in case|provided|as long as"
+    r"|otherwise|before|after|first|while|without|or|instead|even though|than)\b"
 )
 _UNTIL_ASKED: Final = re.compile(
-    r"\b(?:unless|until|only (?:if|when|after|once)|before|if|when) .*\b(?:ask|asks|asked|asking|mention|mentions|mentioned|bring|brings|brought|prompt|prompts|prompted|request|requests|requested|raise|raises|raised|need|needs|inquires|wants)\b"
-    r"|\b(?:proactively|upfront|up front|volunteer|voluntarily|unprompted|unasked|on your own|right away|immediately|initially|at first|in your first|at the start|of your own accord)\b"
+    r"\b(?:unless|until|only (?:if|when|after|once)|before|if|when) .*\b(?:ask|asks|asked"
+    r"|asking|mention|mentions|mentioned|bring|brings|brought|prompt|prompts|prompted|request"
+    r"|requests|requested|raise|raises|raised|need|needs|inquires|wants)\b"
+    r"|\b(?:proactively|upfront|up front|volunteer|voluntarily|unprompted|unasked|on your own"
+    r"|right away|immediately|initially|at first|in your first|at the start"
+    r"|of your own accord)\b"
 )
 _NEVER_IF: Final = re.compile(r"\b(?:even if|even when|if asked|when asked|even under)\b")
 _REVEAL_THAT_NOT: Final = re.compile(r"^\W*(?:that )?you (?:do not|don't|cannot|can't|are not)\b")
 _TAIL: Final = re.compile(
-    r"\b(?:unless|until|if|when|because|since|as|but|even|so|and you|that is|which|to the agent|to anyone|"
-    r"to anybody|under any|upfront|up front|proactively|right away|at first|on your own|with the agent|for any reason|at any|during)\b.*"
+    r"\b(?:unless|until|if|when|because|since|as|but|even|so|and you|that is|which"
+    r"|to the agent|to anyone|"
+    r"to anybody|under any|upfront|up front|proactively|right away|at first|on your own"
+    r"|with the agent|for any reason|at any|during)\b.*"
     r"|[.,:(!?\[].*"
 )
 _LEAD_IN: Final = re.compile(
-    r"^\W*(?:(?:to (?:the agent|anyone|anybody|them)|anything|a word|details?|information|the fact|facts|something) )*(?:about |of |on |that )?"
+    r"^\W*(?:(?:to (?:the agent|anyone|anybody|them)|anything|a word|details?|information"
+    r"|the fact|facts|something) )*(?:about |of |on |that )?"
 )
 _VAGUE: Final = re.compile(
-    r"\b(?:much|too many|more than|anything|everything|any other|any personal|things? (?:about|not))\b"
+    r"\b(?:much|too many|more than|anything|everything|any other|any personal"
+    r"|things? (?:about|not))\b"
 )
 _PRONOUN: Final = frozenset(
     {"it", "this", "that", "them", "these", "those", "information", "detail", "details", "so"}
@@ -173,9 +196,9 @@ def _hold_back(sentence: str, before: str, lowered: str, match: re.Match[str]) -
     if match["about6"] is not None and not _UNTIL_ASKED.search(lowered):
         return None  # "only say that ...": what else is to be said is not known
     until_asked = _UNTIL_ASKED.search(lowered) is not None and not _NEVER_IF.search(lowered)
-    if not until_asked and re.search(r"\b(?:if|unless|until|when|once|only)\b", lowered):
-        if not _NEVER_IF.search(lowered):
-            return None  # a condition that cannot be told from the conversation
+    conditional = re.search(r"\b(?:if|unless|until|when|once|only)\b", lowered) is not None
+    if conditional and not until_asked and not _NEVER_IF.search(lowered):
+        return None  # a condition that cannot be told from the conversation
     about = _TAIL.sub("", _LEAD_IN.sub("", about)).strip()
     named = stems(about)
     if _VAGUE.search(about):

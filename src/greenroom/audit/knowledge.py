@@ -1,4 +1,4 @@
-"""What a simulated user can know at a turn: the instruction, what they heard, and what tools said."""
+"""What a simulated user can know at a turn: the instruction, what was said, what tools said."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from greenroom.audit.facts import Fact, FactKind, date_key, facts_in
 from greenroom.audit.talks import Talk
 
 _DAYS_ON = re.compile(
-    r"\b(?:next|following|previous|day (?:after|before|earlier|later|sooner)|days (?:after|before|earlier|later)|push|tomorrow|"
-    r"yesterday|weeks?|within|between|through|until|range|any day|whole day|flexible|ago|later|earlier|(?:one|two|three|\d+) days?)\b"
+    r"\b(?:next|following|previous|day (?:after|before|earlier|later|sooner)|days (?:after"
+    r"|before|earlier|later)|push|tomorrow|"
+    r"yesterday|weeks?|within|between|through|until|range|any day|whole day|flexible|ago"
+    r"|later|earlier|(?:one|two|three|\d+) days?)\b"
 )
 _MOST_AMOUNTS = 40
 

@@ -26,13 +26,13 @@ def repeats(talk: Talk) -> Iterator[Finding]:
     for one, following in pairwise(turns):
         if talk.instruction.insists:
             break
-        if not _is_answer(following) and similar(one.text, following.text):
-            if not similar(one.heard, following.heard) and not _asked_alike(one, following):
-                yield _finding(
-                    following,
-                    f"It said in turn {one.number} almost word for word what it said again.",
-                )
-                return
+        again = not _is_answer(following) and similar(one.text, following.text)
+        asked_again = similar(one.heard, following.heard) or _asked_alike(one, following)
+        if again and not asked_again:
+            yield _finding(
+                following, f"It said almost word for word what it had said in turn {one.number}."
+            )
+            return
     counts = Counter(normalised(turn.text) for turn in turns if not _is_answer(turn))
     for turn in reversed(turns):
         count = counts[normalised(turn.text)]

@@ -14,7 +14,181 @@ _SUFFIXES: Final = (
     "ed", "es", "s", "e",
 )  # fmt: skip
 _STOP_WORDS: Final = frozenset(
-    ["a", "about", "after", "again", "all", "also", "am", "an", "and", "any", "anything", "are", "as", "ask", "asks", "asked", "at", "back", "be", "because", "been", "before", "being", "but", "by", "can", "could", "customer", "did", "do", "does", "don't", "doesn't", "done", "either", "ever", "every", "for", "from", "get", "gets", "getting", "got", "had", "has", "have", "having", "he", "her", "here", "hers", "him", "his", "how", "i", "i'd", "i'll", "i'm", "i've", "if", "in", "instead", "into", "is", "it", "its", "it's", "just", "know", "let", "like", "make", "me", "more", "most", "my", "need", "needs", "no", "nor", "not", "now", "of", "off", "ok", "on", "once", "one", "only", "or", "other", "our", "out", "over", "own", "please", "prefer", "really", "right", "same", "she", "should", "simply", "so", "some", "something", "such", "than", "that", "that's", "the", "their", "them", "then", "there", "these", "they", "thing", "things", "this", "those", "to", "too", "up", "upon", "us", "use", "very", "want", "wants", "was", "we", "well", "were", "what", "when", "where", "whether", "which", "while", "who", "will", "wish", "with", "without", "would", "yes", "you", "you'd", "you'll", "you're", "your", "yours", "agent", "agents", "representative", "user", "order", "orders", "even", "another", "anyone", "anybody", "under", "circumstances", "no", "matter", "never", "always", "today", "still", "way", "currently"]
+    [
+        "a",
+        "about",
+        "after",
+        "again",
+        "all",
+        "also",
+        "am",
+        "an",
+        "and",
+        "any",
+        "anything",
+        "are",
+        "as",
+        "ask",
+        "asks",
+        "asked",
+        "at",
+        "back",
+        "be",
+        "because",
+        "been",
+        "before",
+        "being",
+        "but",
+        "by",
+        "can",
+        "could",
+        "customer",
+        "did",
+        "do",
+        "does",
+        "don't",
+        "doesn't",
+        "done",
+        "either",
+        "ever",
+        "every",
+        "for",
+        "from",
+        "get",
+        "gets",
+        "getting",
+        "got",
+        "had",
+        "has",
+        "have",
+        "having",
+        "he",
+        "her",
+        "here",
+        "hers",
+        "him",
+        "his",
+        "how",
+        "i",
+        "i'd",
+        "i'll",
+        "i'm",
+        "i've",
+        "if",
+        "in",
+        "instead",
+        "into",
+        "is",
+        "it",
+        "its",
+        "it's",
+        "just",
+        "know",
+        "let",
+        "like",
+        "make",
+        "me",
+        "more",
+        "most",
+        "my",
+        "need",
+        "needs",
+        "no",
+        "nor",
+        "not",
+        "now",
+        "of",
+        "off",
+        "ok",
+        "on",
+        "once",
+        "one",
+        "only",
+        "or",
+        "other",
+        "our",
+        "out",
+        "over",
+        "own",
+        "please",
+        "prefer",
+        "really",
+        "right",
+        "same",
+        "she",
+        "should",
+        "simply",
+        "so",
+        "some",
+        "something",
+        "such",
+        "than",
+        "that",
+        "that's",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "thing",
+        "things",
+        "this",
+        "those",
+        "to",
+        "too",
+        "up",
+        "upon",
+        "us",
+        "use",
+        "very",
+        "want",
+        "wants",
+        "was",
+        "we",
+        "well",
+        "were",
+        "what",
+        "when",
+        "where",
+        "whether",
+        "which",
+        "while",
+        "who",
+        "will",
+        "wish",
+        "with",
+        "without",
+        "would",
+        "yes",
+        "you",
+        "you'd",
+        "you'll",
+        "you're",
+        "your",
+        "yours",
+        "agent",
+        "agents",
+        "representative",
+        "user",
+        "order",
+        "orders",
+        "even",
+        "another",
+        "anyone",
+        "anybody",
+        "under",
+        "circumstances",
+        "no",
+        "matter",
+        "never",
+        "always",
+        "today",
+        "still",
+        "way",
+        "currently",
+    ]
 )
 
 
@@ -70,20 +244,29 @@ def similar(one: str, other: str) -> bool:
 
 
 _YES: Final = re.compile(
-    r"^\W*(?:(?:ok|okay|great|perfect|alright|all right|well|oh|ah|hm+|thanks|thank you|fine|nice|good|cool|lovely|wonderful|brilliant|awesome|excellent|sweet)[,.! ]+(?:then[,.! ]+)?)*"
+    r"^\W*(?:(?:ok|okay|great|perfect|alright|all right|well|oh|ah|hm+|thanks|thank you|fine"
+    r"|nice|good|cool|lovely|wonderful|brilliant|awesome|excellent"
+    r"|sweet)[,.! ]+(?:then[,.! ]+)?)*"
     r"(?:yes|yeah|yep|yup|sure|absolutely|certainly|definitely|of course|please do|please go ahead|"
-    r"please proceed|go ahead|go for it|why not|do (?:it|that|so)|gladly|with pleasure|exactly|indeed|deal|you may|you can|count me in|you have my|that's (?:right|correct|it|the one)|that is (?:right|correct)|right|let's do|let's go|sounds good|that works|works for me|"
-    r"that sounds|that would be|that'd be|i accept|i agree|i'll take|i will take|i confirm|confirmed?|i'm (?:fine|ok|okay|happy) with|"
+    r"please proceed|go ahead|go for it|why not|do (?:it|that|so)|gladly|with pleasure"
+    r"|exactly|indeed|deal|you may|you can|count me in|you have my|that's (?:right|correct|it"
+    r"|the one)|that is (?:right|correct)|right|let's do|let's go|sounds good|that works"
+    r"|works for me|"
+    r"that sounds|that would be|that'd be|i accept|i agree|i'll take|i will take|i confirm"
+    r"|confirmed?|i'm (?:fine|ok|okay|happy) with|"
     r"that's fine|that is fine|by all means|fine by me|correct|proceed)\b"
 )
 _NO: Final = re.compile(
     r"^\W*(?:(?:ok|okay|well|oh|sorry|hmm|actually|thanks|thank you)[,.! ]+(?:but )?)*"
-    r"(?:no|nope|nah|not really|no thanks|no thank you|absolutely not|definitely not|i'd rather not|"
+    r"(?:no|nope|nah|not really|no thanks|no thank you|absolutely not|definitely not"
+    r"|i'd rather not|"
     r"i would rather not|please don't|please do not|don't|do not|i decline|i refuse|i don't want|"
-    r"i do not want|i'll pass|i will pass|never mind|not for me|not interested|i've changed my mind|no longer|leave it)\b"
+    r"i do not want|i'll pass|i will pass|never mind|not for me|not interested"
+    r"|i've changed my mind|no longer|leave it)\b"
 )
 _LIMITS: Final = re.compile(
-    r"\b(?:but|however|except|without|instead|not|no|n't|only if|unless|don't|won't|can't|never|rather|before)\b"
+    r"\b(?:but|however|except|without|instead|not|no|n't|only if|unless|don't|won't|can't"
+    r"|never|rather|before)\b"
 )
 
 
@@ -107,8 +290,10 @@ def _plain(message: str) -> str:
 
 
 _NOT_KNOWN: Final = re.compile(
-    r"\b(?:(?:do|did|does|can|could|would|will|have|is|are|am)(?:n't| not)|cannot|never|no longer|not|unable|"
-    r"no|without|forgot|forgotten|lost|rather|prefer|unsure|deleted|private|unfortunately|skip|whichever|any of|"
+    r"\b(?:(?:do|did|does|can|could|would|will|have|is|are|am)(?:n't| not)|cannot|never"
+    r"|no longer|not|unable|"
+    r"no|without|forgot|forgotten|lost|rather|prefer|unsure|deleted|private|unfortunately"
+    r"|skip|whichever|any of|"
     r"look (?:it |that |them )?up|check|find|figure)\b"
 )
 
@@ -119,8 +304,10 @@ def cannot_say(message: str) -> bool:
 
 
 _WITHHOLDS: Final = re.compile(
-    r"\b(?:rather not|prefer not|not comfortable|(?:don't|do not|won't|will not|can't|cannot|not going to) (?:want to |wish to )?"
-    r"(?:say|share|tell|give|reveal|disclose|provide|discuss|mention)|to myself|private|personal|confidential|none of your)\b"
+    r"\b(?:rather not|prefer not|not comfortable|(?:don't|do not|won't|will not|can't|cannot"
+    r"|not going to) (?:want to |wish to )?"
+    r"(?:say|share|tell|give|reveal|disclose|provide|discuss|mention)|to myself|private"
+    r"|personal|confidential|none of your)\b"
 )
 
 
@@ -130,8 +317,10 @@ def withholds(message: str) -> bool:
 
 
 _CLOSING: Final = re.compile(
-    r"\belse\b|\bfurther\b|any(?:thing)? (?:other|more|further)|else (?:i|we) can|other (?:questions|"
-    r"requests|concerns|issues)|further (?:questions|assistance|help)|(?:i|we) (?:can|could|may) (?:help|assist|do for)|"
+    r"\belse\b|\bfurther\b|any(?:thing)? (?:other|more|further)|else (?:i|we) can"
+    r"|other (?:questions|"
+    r"requests|concerns|issues)|further (?:questions|assistance|help)|(?:i|we) (?:can|could"
+    r"|may) (?:help|assist|do for)|"
     r"more (?:i|we) can|help you with today|happy with|satisfied"
 )
 
@@ -146,7 +335,10 @@ def questions(message: str) -> list[str]:
 
 
 _REQUEST: Final = re.compile(
-    r"\b(?:please|kindly) (?:\w+ )?(?:provide|confirm|share|tell|give|specify|enter|choose|select|let me know|reply|answer|state|clarify|"
-    r"say|indicate|verify)\b|\bi(?:'ll| will|'d| would)? (?:also |just |still |first )*need (?:to (?:know|have)|your|the|an?)\b|\b(?:could|can|may|would) (?:you|i) (?:please )?"
+    r"\b(?:please|kindly) (?:\w+ )?(?:provide|confirm|share|tell|give|specify|enter|choose"
+    r"|select|let me know|reply|answer|state|clarify|"
+    r"say|indicate|verify)\b|\bi(?:'ll| will|'d| would)? (?:also |just |still "
+    r"|first )*need (?:to (?:know|have)|your|the|an?)\b|\b(?:could|can|may|would) (?:you"
+    r"|i) (?:please )?"
     r"(?:provide|confirm|share|tell|give|have|get)\b"
 )

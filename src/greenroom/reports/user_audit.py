@@ -22,9 +22,8 @@ from greenroom.store import RunRecord, Store
 
 MOST_KS = 4
 NOTES = (
-    "The checks ask no model. What they find may be wrong, and they miss what is said in other words.",
-    "Leaving episodes out is no neutral choice: faults are more frequent in long and hard tasks. The "
-    "official figure is that of all episodes.",
+    "The checks ask no model. They may be wrong, and they miss what is said in other words.",
+    "Leaving out is choosing: hard tasks have more faults. The official figure is of all episodes.",
 )
 
 
@@ -144,5 +143,7 @@ def _talks(
     ]
     if rows:
         trial = "Trial" if item == "task" else "Repeat"
-        head = (f"{item.capitalize()}:count", f"{trial}:count", "Turn:count", "Finding", "What is wrong", "The user:text:wide", "The instruction:text:wide", "Found by:text:wide")  # fmt: skip
+        place = f"{item.capitalize()}:count", f"{trial}:count", "Turn:count"
+        wide = "The user:text:wide", "The instruction:text:wide", "Found by:text:wide"
+        head = (*place, "Finding", "What is wrong", *wide)
         yield shared.table(section_id, title, head, rows, detail=detail)
