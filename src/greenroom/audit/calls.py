@@ -8,7 +8,7 @@ from typing import Final
 
 from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.talks import Talk, UserCall, UserTurn
-from greenroom.audit.wording import sentences, stem, stems, words_of
+from greenroom.audit.wording import Heard, sentences, stem, stems, words_of
 
 _CLAIMS: Final = re.compile(
     r"\bi(?:'ve| have)?(?: just| now| already| also| went ahead and| tried and)* "
@@ -32,18 +32,19 @@ _ONE_DEED: Final = (
 )
 _SAME: Final = {word: deed.split()[0] for deed in _ONE_DEED for word in deed.split()}
 """The stems of words for one deed, by the name that it goes by here."""
-_FILLERS: Final = frozenset(
-    "get set make run check toggl toggle status can send go list show devic setting mod".split()
+_FILLER_WORDS: Final = (
+    "get set make run check toggle status can send go list show device setting mode"
 )
+_FILLERS: Final = frozenset({"toggle", *map(stem, words_of(_FILLER_WORDS))})
 
 
 def misused_tools(talk: Talk) -> Iterator[Finding]:
     """Changes that nobody asked for, calls that are forbidden, and deeds that are only told."""
     if not talk.user_tools:
         return
-    heard, done = "", list[UserCall]()
+    heard, done = Heard(), list[UserCall]()
     for turn in talk.turns:
-        heard = f"{heard}\n{turn.heard}"
+        heard.add(turn.heard)
         for call in turn.calls:
             yield from _forbidden(talk, turn, call)
             if call.writes and not _asked_for(call, heard, talk):
@@ -76,12 +77,11 @@ def _name_stems(name: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words_of(name.replace("_", " ").replace("-", " ")))
 
 
-def _asked_for(call: UserCall, heard: str, talk: Talk) -> bool:
-    lowered = heard.casefold()
-    if call.name.casefold() in lowered:
+def _asked_for(call: UserCall, heard: Heard, talk: Talk) -> bool:
+    if heard.has(call.name):
         return True
     named = _name_stems(call.name)
-    said = stems(heard) | {_SAME.get(one, one) for one in stems(heard)}
+    said = heard.stems | {_SAME.get(one, one) for one in heard.stems}
     things = named - _FILLERS
     if things & said or not things:
         return True

@@ -7,13 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from greenroom.audit.facts import EMAIL
 from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.talks import Talk, UserTurn
 from greenroom.audit.wording import affirms, limited, questions, sentences, stems
 
 _PLAIN: Final = str.maketrans("’", "'")
 _SLOTS: Final = {
-    "e-mail address": (r"e-?mail(?: address)?(?: on file)?", r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
+    "e-mail address": (
+        r"e-?mail(?: address)?(?: on file)?",
+        EMAIL,
+    ),
     "zip code": (r"(?:zip(?: ?code)?|(?:postal|post) ?code)", r"\d{5}"),
     "phone number": (r"(?:phone|mobile|cell)(?: number)?", r"\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}"),
     "user id": (
@@ -43,7 +47,10 @@ _LACKED: Final = {
         r"(?:reservation|booking|confirmation) (?:id|number|code)s?",
         r"\b(?=[A-Z0-9]*\d)[A-Z0-9]{6}\b",
     ),
-    "e-mail address": (r"e-?mail(?: address)?", r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
+    "e-mail address": (
+        r"e-?mail(?: address)?",
+        EMAIL,
+    ),
     "zip code": (r"(?:zip(?: ?code)?|(?:postal|post) ?code)", r"(?<![\w#])\d{5}(?!\w)"),
     "user id": (r"user ?id", r"\b[a-z]+(?:_[a-z]+)*_\d{3,}\b(?!@)"),
     "phone number": (r"phone number", r"\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}"),

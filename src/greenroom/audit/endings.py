@@ -90,7 +90,7 @@ _CLOSING_END: Final = re.compile(
 
 
 def _ends_in_closing(heard: str) -> bool:
-    return _CLOSING_END.search(heard.casefold().strip().rsplit("\n", 1)[-1]) is not None
+    return _CLOSING_END.search(heard.casefold().strip().rsplit("\n", 1)[-1][-1_000:]) is not None
 
 
 def _finding(turn: UserTurn, sentence: str, talk: Talk) -> Finding:

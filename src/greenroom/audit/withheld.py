@@ -11,7 +11,7 @@ from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.instructions import Rule
 from greenroom.audit.talks import Talk
 from greenroom.audit.topics import Topic, topics_in
-from greenroom.audit.wording import sentences, stems, withholds
+from greenroom.audit.wording import Heard, sentences, stems, withholds
 
 _LEAST_SHARE: Final = 0.75
 _QUOTED: Final = re.compile(r"[\"“]([^\"”]{3,60})[\"”]")
@@ -28,9 +28,9 @@ def given_away(talk: Talk) -> Iterator[Finding]:
 def _broken(rule: Rule, talk: Talk) -> Finding | None:
     topics = topics_in(rule.about)
     values = _values(rule)
-    heard = ""
+    heard = Heard()
     for turn in talk.turns:
-        heard = f"{heard}\n{turn.heard}"
+        heard.add(turn.heard)
         if rule.condition == "asked" and _brought_up(rule, heard):
             return None
         for sentence in sentences(turn.text):
@@ -71,13 +71,13 @@ def _given(
     sentence: str,
     topics: list[Topic],
     values: list[Fact],
-    heard: str,
+    heard: Heard,
     instruction: str,
 ) -> str:
     topical = [topic.given(sentence) for topic in topics]
-    lowered, told = sentence.casefold(), heard.casefold()
+    lowered = sentence.casefold()
     for fact in values:
-        if fact.words.casefold() in lowered and fact.words.casefold() not in told:
+        if fact.words.casefold() in lowered and not heard.has(fact.words):
             return fact.words
     if topical:
         # What the agent said before is no secret any more.
@@ -85,7 +85,7 @@ def _given(
             said = [
                 one
                 for one in facts_in(sentence)
-                if one.words.casefold() not in told
+                if not heard.has(one.words)
                 and not _of_somebody_else(one, rule, topics, instruction)
             ]
             return said[0].words if said and not values else ""
@@ -96,11 +96,11 @@ def _given(
     enough = max(2, round(_LEAST_SHARE * len(rule.stems)))
     if len(rule.stems) == 1:
         enough = 1
-    if len(shared) < enough or shared <= stems(heard):
+    if len(shared) < enough or shared <= heard.stems:
         return ""
     return rule.about
 
 
-def _brought_up(rule: Rule, heard: str) -> bool:
-    shared = rule.stems & stems(heard)
+def _brought_up(rule: Rule, heard: Heard) -> bool:
+    shared = rule.stems & heard.stems
     return len(shared) >= max(1, len(rule.stems) // 2)

@@ -8,6 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])[\"')*]*\s+|\n+|;\s+")
+_LONGEST: Final = 1_000
+"""Characters of a sentence that are looked at: patterns stay quick on any text."""
 _WORD: Final = re.compile(r"[a-z0-9#][a-z0-9_#']*")
 _SUFFIXES: Final = (
     "ations", "ation", "ances", "ance", "ments", "ment", "ings", "ing", "ies", "ied", "als", "al",
@@ -194,7 +196,8 @@ _STOP_WORDS: Final = frozenset(
 
 def sentences(text: str) -> list[str]:
     """The sentences and lines of a text."""
-    return [part.strip(" \t*-•") for part in _SENTENCE_END.split(text) if part.strip(" \t*-•")]
+    parts = (part.strip(" \t*-•")[:_LONGEST] for part in _SENTENCE_END.split(text))
+    return [part for part in parts if part]
 
 
 @lru_cache(maxsize=8192)
@@ -222,6 +225,25 @@ def words_of(text: str) -> list[str]:
 def stems(text: str) -> frozenset[str]:
     """The stems of the words that carry a meaning."""
     return frozenset(stem(word) for word in words_of(text) if word not in _STOP_WORDS)
+
+
+class Heard:
+    """What was said so far, told once for all checks of a sentence."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self.stems: set[str] = set()
+
+    def add(self, text: str) -> None:
+        """Somebody said something more."""
+        if text:
+            self._texts.append(text.casefold())
+            self.stems |= stems(text)
+
+    def has(self, words: str) -> bool:
+        """Whether the words stand in one of the texts."""
+        wanted = words.casefold()
+        return any(wanted in text for text in self._texts)
 
 
 def normalised(message: str) -> str:
