@@ -35,10 +35,10 @@ _SHORT: Final = 12
 def early_ends(talk: Talk) -> Iterator[Finding]:
     """The user stops before any tool was called, or while the agent waits or works."""
     last = next((turn for turn in talk.turns if turn.stops), None)
-    if last is None or _HANDED_OVER.search(last.raw):
+    if not talk.something_to_do or last is None or _HANDED_OVER.search(last.raw):
         return
     acted = any(turn.agent_calls or turn.calls for turn in talk.turns[: last.number])
-    if not acted and talk.something_to_do and not _at_a_loss(talk):
+    if not acted and not _at_a_loss(talk):
         yield _finding(last, "It stopped before anybody called a tool.", talk)
         return
     if talk.instruction.may_leave:

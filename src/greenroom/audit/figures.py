@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import Field
 
-from greenroom.analysis.errors import diagnose
 from greenroom.analysis.figures import (
     NOTHING,
     USUAL,
@@ -17,7 +16,7 @@ from greenroom.analysis.figures import (
     Number,
     Resampling,
 )
-from greenroom.analysis.tally import EpisodeLike, tally
+from greenroom.analysis.tally import EpisodeLike, is_solved, tally
 from greenroom.audit.checks import findings_of
 from greenroom.audit.findings import KINDS, Finding, FindingKind
 from greenroom.audit.talks import Talk, talk_of
@@ -62,7 +61,7 @@ class UserAudit(Immutable, frozen=True):
     talks: int
     """Conversations that were read."""
     unread: int = 0
-    """Conversations that could not be: pruned, or broken before anything was said."""
+    """Conversations that could not be: pruned, never begun, or recited by a scripted user."""
     with_fault: int
     share: Estimate
     """The share of conversations with a fault."""
@@ -142,8 +141,12 @@ def audit_episodes(
         if episode.pruned is not None or not episode.opening:
             counted.skip()
             continue
-        failed = episode.has_result and diagnose(episode) is not None
-        counted.add(talk_of(episode), episode.key, episode.outcome, failed=failed)
+        talk = talk_of(episode)
+        if talk.is_recited:
+            counted.skip()
+            continue
+        failed = episode.has_result and not is_solved(episode)
+        counted.add(talk, episode.key, episode.outcome, failed=failed)
     left = [one for one in summaries if not counted.has_fault((one.task_index, one.trial))]
     official = _measured(summaries, task_indices, num_trials)
     without = _measured(left, task_indices, num_trials)

@@ -66,6 +66,11 @@ class Talk:
     more_known: str = ""
     """What the user knows beside the instruction."""
 
+    @property
+    def is_recited(self) -> bool:
+        """A scripted user said the instruction word for word: there is nothing to find."""
+        return bool(self.turns) and self.turns[0].raw.strip() == self.instruction.text.strip()
+
 
 def talk_of(episode: EpisodeRecord) -> Talk:
     """An episode's conversation."""

@@ -116,7 +116,10 @@ def _figures(audit: UserAudit) -> Iterator[sections.Figure]:
 def _unread(audit: UserAudit) -> Iterator[str]:
     if audit.unread:
         one = plural(audit.unread, "conversation")
-        yield f"{one} could not be read (pruned, or never begun); they stay in every figure."
+        yield (
+            f"{one} could not be read (pruned, never begun, or recited by a scripted user); they "
+            "stay in every figure."
+        )
 
 
 def _harmless(audit: UserAudit) -> list[str]:
