@@ -159,7 +159,7 @@ def test_who_gave_all_that_they_have_may_leave() -> None:
 
 
 def test_nobody_ends_too_early_where_there_is_nothing_to_do() -> None:
-    task = {"instruction": MIA, "actions": []}
+    task: dict[str, Any] = {"instruction": MIA, "actions": []}
     assert kinds(MIA, "Hi", said("Hello! What is it?", STOP), task=task) == []
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from greenroom.users.conditions import Condition, Goal
 from greenroom.users.scripted import ScriptedUser
+from greenroom.users.scripts import Answer, Otherwise, Reply, UserScript, UserScripts
 from greenroom.users.strategies import (
     UserContext,
     UserStrategy,
@@ -12,8 +14,15 @@ from greenroom.users.strategies import (
 )
 
 __all__ = [
+    "Answer",
+    "Condition",
+    "Goal",
+    "Otherwise",
+    "Reply",
     "ScriptedUser",
     "UserContext",
+    "UserScript",
+    "UserScripts",
     "UserStrategy",
     "find_user_strategy",
     "name_of_user_strategy",
