@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from greenroom.store import ResultRecord, open_store
+from greenroom.store import JudgementRecord, JudgingRecord, ResultRecord, open_store
 from tests.audit.talking import called, episode, said
 from tests.cli.running import Greenroom
 from tests.reports.sample import START, run_record
@@ -69,6 +69,56 @@ def test_a_finding_stands_beside_its_turn_on_the_page(
     greenroom("runs", "report", run, "-o", tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert page.count('"finding":') == 2, "with the user's message, without being asked for"
+
+
+def test_what_a_judge_blames_on_the_user_is_listed_and_in_no_figure(
+    greenroom: Greenroom, run: str
+) -> None:
+    store = open_store()
+    record = store.runs.find(run)
+    before = greenroom("audit", run, "--json").json
+    store.runs.add(
+        record.id,
+        [episode(INSTRUCTION, "Hi", *FINE, task_index=1, trial=1, outcome="failure", reward=0.0)],
+    )
+    judging = store.judgings.create(
+        JudgingRecord(
+            id="judging",
+            name="judged",
+            created_at=START,
+            greenroom_version="0",
+            run_id=record.id,
+            run_name=run,
+            judge="a-judge",
+            episodes=[(0, 0), (1, 1)],
+        )
+    )
+    verdicts = ((0, 0, "agent"), (1, 1, "user"))
+    store.judgings.add(
+        judging.id,
+        [
+            JudgementRecord.model_validate(
+                {
+                    "task_index": task,
+                    "trial": trial,
+                    "author": author,
+                    "author_description": "It never said which.",
+                    "outcome": "answered",
+                    "started_at": START,
+                }
+            )
+            for task, trial, author in verdicts
+        ],
+    )
+    found = greenroom("audit", run, "--json").json
+    assert found["by_kind"]["blamed_by_judge"] == 1
+    assert found["with_fault"] == before["with_fault"]
+    assert found["user_failures"] == before["user_failures"]
+    (blamed,) = [one for one in found["faulty"] if (one["item"], one["trial"]) == (1, 1)]
+    (finding,) = blamed["findings"]
+    assert (finding["source"], finding["turn"]) == ("judge", 0)
+    assert finding["sentence"] == "a-judge: It never said which."
+    assert "Blamed by a judge" in greenroom("audit", run).out
 
 
 def test_an_evaluation_of_simulated_conversations(greenroom: Greenroom, tmp_path: Path) -> None:

@@ -86,9 +86,21 @@ class AuditTally:
         self._failed, self._others = list[FaultyTalk](), list[FaultyTalk]()
         self._unread = self._failures = self._user_failures = 0
 
-    def add(self, talk: Talk, key: CellKey, outcome: str, *, failed: bool) -> list[Finding]:
-        """Audit a conversation, and count what is found."""
-        findings = findings_of(talk)
+    def add(
+        self,
+        talk: Talk,
+        key: CellKey,
+        outcome: str,
+        *,
+        failed: bool,
+        judged: Finding | None = None,
+    ) -> None:
+        """Audit a conversation, and count what is found.
+
+        What a judge says is shown beside it, and not counted as a fault: judges see failures
+        alone, and pass^k without those that they name would be too good.
+        """
+        findings = [*findings_of(talk), *([judged] if judged else [])]
         one = FaultyTalk(
             item=key[0], trial=key[1], outcome=outcome, failed=failed, findings=findings
         )
@@ -98,10 +110,10 @@ class AuditTally:
         if one.has_fault:
             self._with_fault.add(key)
             self._user_failures += failed
+        if one.has_fault or judged:
             kept = self._failed if failed else self._others
             if len(kept) < MOST_SHOWN:
                 kept.append(one)
-        return findings
 
     def skip(self) -> None:
         """Count a conversation that cannot be read."""
@@ -128,12 +140,20 @@ class AuditTally:
         )
 
 
+_NOBODY: Mapping[CellKey, Finding] = {}
+
+
 def audit_episodes(
-    episodes: Iterable[EpisodeRecord], *, task_indices: Sequence[int], num_trials: int
+    episodes: Iterable[EpisodeRecord],
+    *,
+    task_indices: Sequence[int],
+    num_trials: int,
+    judged: Mapping[CellKey, Finding] = _NOBODY,
 ) -> UserAudit:
     """The audit of a run's episodes, which are read once; pass^k without those with a fault.
 
-    Episodes that cannot be read stay: nothing is known of their users.
+    Episodes that cannot be read stay: nothing is known of their users. `judged` is what a judge
+    found in some of them.
     """
     counted, summaries = AuditTally(), list[EpisodeSummary]()
     for episode in episodes:
@@ -146,7 +166,9 @@ def audit_episodes(
             counted.skip()
             continue
         failed = episode.has_result and not is_solved(episode)
-        counted.add(talk, episode.key, episode.outcome, failed=failed)
+        counted.add(
+            talk, episode.key, episode.outcome, failed=failed, judged=judged.get(episode.key)
+        )
     left = [one for one in summaries if not counted.has_fault((one.task_index, one.trial))]
     official = _measured(summaries, task_indices, num_trials)
     without = _measured(left, task_indices, num_trials)

@@ -20,6 +20,7 @@ FindingKind = Literal[
     "misused_tools",
     "empty_message",
     "stop_inside_sentence",
+    "blamed_by_judge",
 ]
 
 
@@ -65,6 +66,9 @@ KINDS: Final[dict[FindingKind, KindInfo]] = {
     "stop_inside_sentence": KindInfo(
         "Stopped in a sentence", "said something together with the stop sign", is_fault=False
     ),
+    "blamed_by_judge": KindInfo(
+        "Blamed by a judge", "is why the episode failed, as a model judged", is_fault=False
+    ),
 }
 """All kinds, in the order in which they are shown."""
 
@@ -76,7 +80,7 @@ class Finding(Record):
     sentence: str
     """What is wrong, in a sentence."""
     turn: int
-    """The turn that the user's message begins, from 1."""
+    """The turn that the user's message begins, from 1; 0 for the conversation as a whole."""
     words: str = ""
     """What the user said, or the call that they made."""
     instruction: str = ""

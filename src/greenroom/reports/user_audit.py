@@ -8,6 +8,7 @@ from greenroom.audit import (
     KINDS,
     AuditTally,
     FaultyTalk,
+    Finding,
     Talk,
     UserAudit,
     audit_episodes,
@@ -18,7 +19,7 @@ from greenroom.reports import shared_sections as shared
 from greenroom.reports.report import EvaluatedRow
 from greenroom.reports.sections import AnySection, Cell
 from greenroom.reports.texts import plural
-from greenroom.store import RunRecord, Store
+from greenroom.store import CellKey, RunRecord, Store
 
 MOST_KS = 4
 NOTES = (
@@ -30,8 +31,28 @@ NOTES = (
 def audit_run(store: Store, run: RunRecord) -> UserAudit:
     """The audit of a run's simulated users; every conversation is read, one after the other."""
     return audit_episodes(
-        store.runs.results(run.id), task_indices=run.task_indices, num_trials=run.num_trials
+        store.runs.results(run.id),
+        task_indices=run.task_indices,
+        num_trials=run.num_trials,
+        judged=_judged(store, run),
     )
+
+
+def _judged(store: Store, run: RunRecord) -> dict[CellKey, Finding]:
+    """The failures that the newest judge of the run blames on the user."""
+    judging = next(iter(store.judgings.all(parent=run.id)), None)
+    if judging is None:
+        return {}
+    return {
+        one.key: Finding(
+            kind="blamed_by_judge",
+            sentence=f"{judging.judge}: {one.author_description or 'the user is at fault'}",
+            turn=0,
+            source="judge",
+        )
+        for one in store.judgings.results(judging.id)
+        if one.author == "user"
+    }
 
 
 def audit_rows(results: Iterable[EvaluatedRow]) -> UserAudit:
@@ -70,7 +91,7 @@ def audit_sections(audit: UserAudit | None, item: str = "task") -> Iterator[AnyS
     )
     if audit.by_kind:
         head = ("Finding", "The user ...:text:wide", "Conversations:count", "Share:percent.1")
-        notes = [f"{label} is no fault." for label in _harmless(audit)]
+        notes = [f"{label}: shown, and not counted as a fault." for label in _harmless(audit)]
         yield shared.table("user-audit-kinds", "What users did", head, rows, notes=notes)
     failed = [one for one in audit.faulty if one.failed]
     yield from _talks("user-audit-failures", "Failures that may be the user's", failed, item)
@@ -142,7 +163,7 @@ def _talks(
         ]
         for talk in talks
         for one in talk.findings
-        if one.is_fault
+        if one.is_fault or one.source == "judge"
     ]
     if rows:
         trial = "Trial" if item == "task" else "Repeat"
