@@ -81,6 +81,8 @@ def conversations(
         (made[place] for place in wanted if place in made), len(made), CONVERSATION_BYTES
     )
     kept = {id(cell) for cell in fitting}
+    if isinstance(data, RunData):
+        _mark_findings(data, {place: cell for place, cell in made.items() if id(cell) in kept})
     for place, cell in sorted(made.items()):
         if id(cell) in kept:
             cells.setdefault(place[0], []).append(cell)
@@ -131,7 +133,7 @@ def _episode(episode: EpisodeRecord) -> dict[str, Any]:
     details = episode.details
     return {
         "outcome": episode.outcome,
-        "items": list(_with_findings(episode_items(episode), talk_of(episode))),
+        "items": list(episode_items(episode)),
         "parts": [
             {"title": "The user's task", "text": episode.task.instruction},
             *([] if details is None else [database(details), *outputs(details)]),
@@ -144,6 +146,14 @@ def _episode(episode: EpisodeRecord) -> dict[str, Any]:
             ),
         ],
     }
+
+
+def _mark_findings(data: RunData, cells: Mapping[Place, dict[str, Any]]) -> None:
+    """Findings of the audit in the conversations that are shown: no others are audited."""
+    for place, episode in _cells(data, list(cells)) if cells else ():
+        if place in cells and isinstance(episode, EpisodeRecord):
+            cell = cells[place]
+            cell["items"] = list(_with_findings(cell["items"], talk_of(episode)))
 
 
 def _with_findings(items: Iterable[Item], talk: Talk) -> Iterator[Item]:

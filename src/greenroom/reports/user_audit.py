@@ -20,6 +20,7 @@ from greenroom.reports.report import EvaluatedRow
 from greenroom.reports.sections import AnySection, Cell
 from greenroom.reports.texts import plural
 from greenroom.store import CellKey, RunRecord, Store
+from greenroom.util.raw_json import raw_text
 
 MOST_KS = 4
 NOTES = (
@@ -71,7 +72,9 @@ def talk_of_row(result: EvaluatedRow) -> Talk | None:
     goal, persona = result.inputs.get("goal"), result.inputs.get("persona") or ""
     if not goal or not result.conversation:
         return None
-    return talk_of_messages(f"{goal}\n\nWho you are: {persona}", result.conversation)
+    told = raw_text(result.tool_calls) if result.tool_calls else ""
+    instruction = f"{goal}\n\nWho you are: {persona}"
+    return talk_of_messages(instruction, result.conversation, more_known=told)
 
 
 def audit_sections(audit: UserAudit | None, item: str = "task") -> Iterator[AnySection]:
