@@ -40,6 +40,10 @@ class ReportOptions(Config):
         description="Show the figures by tag, kind or tool (runs), or by a column (evaluations). "
         "May be given several times.",
     )
+    audit: bool = Field(
+        default=False,
+        description="Audit the simulated users, too: every conversation is read.",
+    )
     gates: Annotated[list[str] | None, Flag(metavar="GATE")] = Field(
         default=None,
         description="What has to hold, such as 'pass^1>=0.8'; else the exit status is 1. May be "
@@ -194,7 +198,9 @@ def reported(
     wanted = gates or outcome.by or outcome.junit
     if form in RECORDS and not wanted:
         return records_report(store, job)
-    report = build_report(store, job, gates=outcome.gates, strict=outcome.strict, by=outcome.by)
+    report = build_report(
+        store, job, gates=outcome.gates, strict=outcome.strict, by=outcome.by, audit=outcome.audit
+    )
     if outcome.junit is not None:
         write_whole(outcome.junit, pieces(report, "junit"))
     return report
