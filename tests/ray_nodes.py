@@ -97,9 +97,15 @@ class Cluster:
         return node
 
     def end(self) -> None:
-        """End all nodes."""
+        """End all nodes, and what has lost its node and is about to end."""
         for node in reversed(self._nodes):
             node.end()
+        for pid in _processes():
+            words = command(pid)
+            of_ray = words.startswith("ray::") or "/ray/" in words or "greenroom worker" in words
+            if of_ray and _has_token(pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
 
 @contextmanager
@@ -124,7 +130,7 @@ def ray_environment() -> Generator[dict[str, str]]:
 
 @contextmanager
 def running_cluster(*cpus: int) -> Generator[Cluster]:
-    """A cluster whose nodes have so many CPUs."""
+    """A cluster whose nodes have so many CPUs; it needs `ray_environment`."""
     # The paths of Ray's sockets must be short.
     folder = Path(tempfile.mkdtemp(prefix="greenroom-nodes-", dir="/tmp"))
     cluster = Cluster(folder)
@@ -153,6 +159,14 @@ def command(pid: int) -> str:
     with suppress(OSError):
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
     return ""
+
+
+def _has_token(pid: int) -> bool:
+    """Whether a process belongs to the cluster with the token of this environment."""
+    with suppress(OSError):
+        token = os.environ["RAY_AUTH_TOKEN"].encode()
+        return token in Path(f"/proc/{pid}/environ").read_bytes()
+    return False
 
 
 def _processes() -> list[int]:
