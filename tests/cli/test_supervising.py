@@ -17,20 +17,23 @@ from greenroom.store import RunRecord, Store
 
 DONE = Ending(0, (), "exit status 0")
 KILLED = Ending(-9, ("last words",), "signal 9")
+OUT_OF_BUDGET = Ending(3, ("it is spent",), "exit status 3")
 GONE = Ending(None, (), "its node is gone", with_its_machine=True)
 
 
 @dataclass
 class FakeWorker:
-    """A worker that ends as it is told to, at the first look."""
+    """A worker that ends as it is told to, after so many looks."""
 
     number: int
     end: Ending | None
     placed: bool = True
     stopped: bool = False
+    looks: int = 0
 
     def ending(self) -> Ending | None:
-        return self.end
+        self.looks -= 1
+        return self.end if self.looks < 0 else None
 
     def stop(self) -> None:
         self.stopped = True
@@ -45,6 +48,8 @@ class FakeExecutor:
 
     ends: Sequence[Ending]
     count: int = 1
+    looks: Sequence[int] = ()
+    """How many looks they stay at work."""
     started: list[FakeWorker] = field(default_factory=list[FakeWorker])
 
     def wanted(self, standing: Standing) -> int:
@@ -52,7 +57,9 @@ class FakeExecutor:
 
     def start(self, number: int) -> FakeWorker:
         end = self.ends[number - 1] if number <= len(self.ends) else None
-        self.started.append(FakeWorker(number, end, placed=end is not None))
+        worker = FakeWorker(number, end, placed=end is not None)
+        worker.looks = self.looks[number - 1] if number <= len(self.looks) else 0
+        self.started.append(worker)
         return self.started[-1]
 
 
@@ -116,3 +123,20 @@ def test_what_a_worker_says_in_the_end_is_told(
     executor = FakeExecutor([Ending(status, ("error: so it is",), f"exit status {status}")])
     with pytest.raises(error, match="so it is"):
         supervise(store, run, executor)
+
+
+@pytest.mark.parametrize("last", [OUT_OF_BUDGET, KILLED])
+def test_workers_spend_their_parts_of_a_budget_when_one_gets_no_more(
+    store: Store, run: RunRecord, last: Ending
+) -> None:
+    executor = FakeExecutor([OUT_OF_BUDGET, last], count=2, looks=[0, 5])
+    with pytest.raises(BudgetSpent, match="it is spent"):
+        supervise(store, run, executor)
+    assert [one.stopped for one in executor.started] == [False, False]
+    assert executor.started[1].looks < 0
+
+
+def test_a_budget_that_was_enough_is_no_error(store: Store, run: RunRecord) -> None:
+    executor = FakeExecutor([OUT_OF_BUDGET, DONE], count=2, looks=[0, 5])
+    supervise(store, run, executor)
+    assert len(executor.started) == 2

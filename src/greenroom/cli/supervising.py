@@ -85,24 +85,33 @@ class Supervisor:
         self._lost_in_a_row = 0
         self._paused_until = 0.0
         self._done = False
+        self._spent: str | None = None
+        """What the first worker said that got no further part of the budget."""
 
     async def work(self, on_look: Callable[[Standing], None]) -> None:
         """Work until all cells have a result; replace workers that are lost."""
         try:
             on_look(await anyio.to_thread.run_sync(self._look))
-            while self._running or not self._done:
+            while self._running or not self._ends:
                 await anyio.sleep(_LOOK_SECONDS)
                 on_look(await anyio.to_thread.run_sync(self._look))
+            if self._spent is not None and not self._done:
+                raise BudgetSpent(self._spent)
         finally:
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self._stop)
+
+    @property
+    def _ends(self) -> bool:
+        """Whether nobody is started any more. Others still spend the parts that they were given."""
+        return self._done or self._spent is not None
 
     def _look(self) -> Standing:
         standing = self._patience.call(self._follower.look)
         if standing.finished > self._finished:
             self._finished, self._lost_in_a_row = standing.finished, 0
         self._look_after()
-        if self._done:
+        if self._ends:
             # Nothing is left to do for those that have no place yet.
             waiting = [worker for worker in self._running if not worker.placed]
             self._end(waiting)
@@ -125,7 +134,8 @@ class Supervisor:
                 continue
             said = "\n".join(ending.said[-5:])
             if ending.status == OUT_OF_BUDGET:
-                raise BudgetSpent(said)
+                self._spent = self._spent or said
+                continue
             if ending.status in (1, REFUSED):
                 raise WorkerFailed(said.removeprefix("error: "))
             self._lost_in_a_row += not lost and not ending.with_its_machine
@@ -135,9 +145,8 @@ class Supervisor:
                     f"Workers were lost {self._lost_in_a_row} times in a row, the last one by "
                     f"{ending.how}. {said}".rstrip()
                 )
-            echo(
-                f"Worker {worker.number} was lost ({ending.how}): another one takes over.", err=True
-            )
+            then = "." if self._ends else ": another one takes over."
+            echo(f"Worker {worker.number} was lost ({ending.how}){then}", err=True)
 
     def _stop(self) -> None:
         self._end(self._running)
