@@ -170,7 +170,12 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
     yield "evals", "resume", "failed"
     yield "evals", "delete", "failed", "--yes"
     yield "runs", "delete", "nothing", "--yes"
-    for command in (("list",), ("show", 0), ("validate", "--end-index", 1)):
+    for command in (
+        ("list",),
+        ("show", 0),
+        ("validate", "--end-index", 1),
+        ("audit", "--end-index", 1),
+    ):
         for data in (pack, given / "linked"):
             yield "tasks", *command, "--data", data
     yield "tasks", "diff", pack, given / "linked"

@@ -30,6 +30,7 @@ from greenroom.domains.domain import Domain, load_domain
 from greenroom.domains.packs import DEFAULT_EDITION, DEFAULT_SPLIT
 from greenroom.errors import SetUpFailed
 from greenroom.models import Ledger, Model
+from greenroom.reports.exclusions import without_tasks
 from greenroom.store import (
     EpisodeRecord,
     GradeRecord,
@@ -82,6 +83,11 @@ def start_regrading(
     store: Store, run: RunRecord, config: RegradingConfig, domain: Domain
 ) -> RegradingRecord:
     """A new regrading of a run; one that was interrupted is taken up again."""
+    run = without_tasks(run, config.exclude_tasks or ())
+    left_out = {one.task_index for one in run.excluded}
+    if config.exclude_tasks:
+        # A file that named them may be gone tomorrow.
+        config = config.model_copy(update={"exclude_tasks": sorted(left_out) or None})
     fresh = RegradingRecord(
         id=uuid4().hex[:12],
         name="",
@@ -92,12 +98,17 @@ def start_regrading(
         run_name=run.name,
         pack=domain.pack.info.model_dump(mode="json"),
         run_pack=run.pack,
-        task_set=graded_by(domain, config, run),
+        task_set=graded_by(domain, config, run).without(run.excluded),
         run_task_set=run.task_set and run.task_set.model_copy(update={"task_hashes": []}),
         task_split=_split(run, config, domain),
         judge=config.judge,
         basis=config.basis or [],
-        episodes=sorted((one.task_index, one.trial) for one in store.runs.summaries(run.id)),
+        excluded=run.excluded,
+        episodes=sorted(
+            (one.task_index, one.trial)
+            for one in store.runs.summaries(run.id)
+            if one.task_index not in left_out
+        ),
     )
     for earlier in store.regradings.all(parent=run.id):
         if earlier.status == "interrupted" and _same(earlier, fresh):

@@ -68,7 +68,10 @@ def start_run(
         reads_script=context.strategy.reads_script,
         warnings=list(task_warnings(domain, context.split, context.task_indices)),
         official_tasks=is_official(domain, context.split),
-        task_set=task_set(domain.pack, context.split, context.task_indices),
+        task_set=task_set(domain.pack, context.split, context.task_indices).without(
+            context.excluded
+        ),
+        excluded=list(context.excluded),
     )
     stem = None if name else f"{context.strategy.name}-{domain.name}"
     return store.runs.create(run, stem=stem), context
@@ -105,7 +108,7 @@ def prepare_again(run: RunRecord, config: RunConfig) -> RunContext:
         names = [pack.tasks(run.task_split)[index].id or index for index in there]
         fresh = task_set(pack, run.task_split, there)
         hashes = dict(zip(run.task_indices, run.task_set.task_hashes, strict=False))
-        known = run.task_set.model_copy(update={"task_hashes": [hashes[i] for i in there]})
+        known = run.task_set.whole.model_copy(update={"task_hashes": [hashes[i] for i in there]})
         changed = what_changed(known, fresh, names)
         if gone := len(run.task_indices) - len(there):
             changed.insert(0, f"{gone} {'task is' if gone == 1 else 'tasks are'} gone")

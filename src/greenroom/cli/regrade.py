@@ -156,6 +156,7 @@ def _plain(regrading: RegradingRecord, summary: RegradingSummary) -> dict[str, A
         "run_task_set": _hashes(regrading.run_task_set),
         "judge": regrading.judge or None,
         "basis": regrading.basis or None,
+        "excluded": [one.model_dump(mode="json") for one in regrading.excluded],
         "summary": summary.model_dump(mode="json"),
     }
 
@@ -164,6 +165,7 @@ def _show(
     run: RunRecord, regrading: RegradingRecord, grades: Sequence[GradeRecord], *, json: bool
 ) -> None:
     from greenroom.benchmark.regradings import summarise_regrading
+    from greenroom.reports.exclusions import exclusion_words
 
     summary = summarise_regrading(grades)
     if json:
@@ -181,6 +183,8 @@ def _show(
         return
     out = console()
     out.print(f"{run.name}, graded by {_by(regrading)}", markup=False, soft_wrap=True)
+    for sentence in exclusion_words(regrading.excluded):
+        out.print(sentence, markup=False, soft_wrap=True)
     for one in grades:
         if one.flip:
             out.print(

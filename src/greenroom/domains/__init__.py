@@ -9,8 +9,10 @@ from greenroom.domains.environment import Environment, SimulatedUser, UserTools
 from greenroom.domains.pack_writer import pack_in_memory, write_pack
 from greenroom.domains.packs import Pack, PackInfo, load_pack
 from greenroom.domains.plugins import DomainPlugin, domain_names
+from greenroom.domains.policy_checks import Moment, PolicyCheck
 from greenroom.domains.reward import Reward
 from greenroom.domains.steps import Step, Trajectory, UserCall
+from greenroom.domains.task_audit import Finding, audit_tasks
 from greenroom.domains.tasks import (
     RESPOND,
     STOP,
@@ -39,11 +41,14 @@ __all__ = [
     "Edition",
     "Environment",
     "FieldDifference",
+    "Finding",
     "GroundTruth",
     "InitialState",
+    "Moment",
     "Pack",
     "PackInfo",
     "Party",
+    "PolicyCheck",
     "Record",
     "Refused",
     "Reward",
@@ -60,6 +65,7 @@ __all__ = [
     "UserTools",
     "World",
     "Worlds",
+    "audit_tasks",
     "domain_names",
     "load_domain",
     "load_pack",

@@ -9,6 +9,7 @@ from typing import Final
 from greenroom.analysis.figures import RunMetrics
 from greenroom.analysis.judged import JudgedFigures
 from greenroom.reports import texts
+from greenroom.reports.exclusions import exclusion_words
 from greenroom.reports.report import RunData
 from greenroom.reports.texts import one_line, percent, plural
 
@@ -62,7 +63,7 @@ def is_partial(metrics: RunMetrics, k: int) -> bool:
 def notes(report: RunData) -> list[str]:
     """What has to be known beside the headline; empty where there is nothing to add."""
     metrics, caveats = report.metrics, report.run.pack.get("caveats", ())
-    said = [*map(str, caveats), *report.run.warnings]
+    said = [*map(str, caveats), *report.run.warnings, *exclusion_words(report.run.excluded)]
     if metrics.missing:
         why = {"running": "the run is still going on", "interrupted": "the run was interrupted"}
         reason = why.get(report.run.status)

@@ -8,7 +8,13 @@ from typing import Any, Literal
 from pydantic import Field
 
 from greenroom.store.outcomes import Outcome
-from greenroom.store.records import CellKey, CellRecord, JobRecord, TaskSetRecord
+from greenroom.store.records import (
+    CellKey,
+    CellRecord,
+    ExcludedTask,
+    JobRecord,
+    TaskSetRecord,
+)
 from greenroom.store.trajectory_records import RewardRecord
 from greenroom.trajectories import Basis
 
@@ -83,6 +89,8 @@ class RegradingRecord(JobRecord):
     """Hashes of what they were played on, where the run has them."""
     task_split: str = ""
     """The split whose tasks they are graded by."""
+    excluded: list[ExcludedTask] = Field(default_factory=list[ExcludedTask])
+    """Tasks whose episodes are left out."""
     judge: str = ""
     """The judge's model; empty without one."""
     basis: list[Basis] = Field(default_factory=list[Basis])
