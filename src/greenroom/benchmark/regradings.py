@@ -23,7 +23,7 @@ from greenroom.benchmark.regrading import (
     with_first_verdicts,
 )
 from greenroom.benchmark.regrading_config import RegradingConfig
-from greenroom.benchmark.sentences import judged
+from greenroom.benchmark.sentences import judged, prompt_digest
 from greenroom.config import JudgeConfig
 from greenroom.domains.content import task_set
 from greenroom.domains.domain import Domain, load_domain
@@ -102,6 +102,7 @@ def start_regrading(
         run_task_set=run.task_set and run.task_set.model_copy(update={"task_hashes": []}),
         task_split=_split(run, config, domain),
         judge=config.judge,
+        judge_prompt=prompt_digest() if config.judge_model else "",
         basis=config.basis or [],
         excluded=run.excluded,
         episodes=sorted(

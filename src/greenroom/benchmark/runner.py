@@ -18,6 +18,7 @@ from greenroom.benchmark.context import RunContext, prepare_run
 from greenroom.benchmark.episode import play_episode
 from greenroom.benchmark.recording import episode_record
 from greenroom.benchmark.rewind import taken_over
+from greenroom.benchmark.sentences import prompt_digest
 from greenroom.benchmark.task_warnings import task_warnings
 from greenroom.domains.content import SHOWN, task_set, what_changed
 from greenroom.domains.domain import is_official
@@ -64,6 +65,7 @@ def start_run(
         task_indices=list(context.task_indices),
         num_trials=config.num_trials,
         pack=domain.pack.info.model_dump(),
+        judge_prompt=prompt_digest() if config.judge_model else "",
         policy=domain.policy,
         reads_script=context.strategy.reads_script,
         warnings=list(task_warnings(domain, context.split, context.task_indices)),

@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, str] = {
     "errors": "Break failures down by kind, and explain each with its evidence.",
     "identify": "Have a model judge the failures of a run: whose fault, and "
     "what the agent did wrong.",
+    "judges": "Check judges by labelled cases, and list what was found.",
     "worker": "Work on the runs and evaluations of a store, together with others, until they are "
     "done.",
     "serve": "Serve workflows over HTTP until Ctrl-C.",

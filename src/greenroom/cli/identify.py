@@ -18,6 +18,7 @@ from greenroom.judging.config import JudgingConfig
 from greenroom.options import checked
 
 if TYPE_CHECKING:
+    from greenroom.analysis.judge_checks import JudgeCheck
     from greenroom.store import JudgementRecord, JudgingRecord, Store
 
 
@@ -49,6 +50,7 @@ def identify(
     gave before are not asked for again.
     """
     from greenroom.judging import failed_episodes, start_judging, summarise
+    from greenroom.reports.judge_checks import check_of_judging, check_words
     from greenroom.store import RunRecord
 
     config = checked(JudgingConfig, fields)
@@ -59,6 +61,7 @@ def identify(
         failures = failed_episodes(episodes)
         wanted = {episode.key for episode in failures[: config.max_failures]}
         judgements: list[JudgementRecord] = []
+        check: JudgeCheck | None = None
         if wanted:
             judging = start_judging(store, run, config, again=again)
             _judge(
@@ -69,12 +72,14 @@ def identify(
                 shown=not json,
             )
             found = store.judgings.results(judging.id)
+            check = check_of_judging(store, judging)
             judgements = [one for one in found if one.key in wanted]
     if json:
         print_json(
             {
                 "source": run.name,
                 "judge": config.judge,
+                "check": None if check is None else check.model_dump(mode="json"),
                 "episodes": len(episodes),
                 "failures": len(failures),
                 "summary": summarise(judgements).model_dump(),
@@ -83,6 +88,9 @@ def identify(
         )
     else:
         _print(run.name, config.judge, len(failures), judgements, examples)
+        if judgements:
+            for words in check_words(check, f"identify --judge-model {config.judge}"):
+                console().print(words, markup=False, soft_wrap=True)
 
 
 def _judge(

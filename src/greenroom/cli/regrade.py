@@ -20,6 +20,7 @@ from greenroom.errors import InputError, redacted
 from greenroom.options import checked
 
 if TYPE_CHECKING:
+    from greenroom.analysis.judge_checks import JudgeCheck
     from greenroom.benchmark.regradings import RegradingSummary
     from greenroom.store import GradeRecord, RegradingRecord, RunRecord, Store, TaskSetRecord, Usage
 
@@ -51,6 +52,7 @@ def regrade(
     cannot be replayed on the data are refused; the exit status is 1 if all are.
     """
     from greenroom.benchmark.regradings import regrading_domain, start_regrading
+    from greenroom.reports.judge_checks import check_of_sentences
     from greenroom.store import RunRecord
 
     config = checked(RegradingConfig, fields)
@@ -67,8 +69,9 @@ def regrade(
         regrading = start_regrading(store, run, config, domain)
         again = shlex.join(["greenroom", "regrade", target, *_flags(config, env, is_file)])
         _work(store, regrading, config, domain, again, kept=not is_file, shown=not json)
+        check = check_of_sentences(store, regrading)
         grades = sorted(store.regradings.results(regrading.id), key=lambda one: one.key)
-    _show(run, regrading, grades, json=json)
+    _show(run, regrading, grades, check, json=json)
     if grades and all(one.refused for one in grades):
         raise typer.Exit(1)
 
@@ -162,10 +165,16 @@ def _plain(regrading: RegradingRecord, summary: RegradingSummary) -> dict[str, A
 
 
 def _show(
-    run: RunRecord, regrading: RegradingRecord, grades: Sequence[GradeRecord], *, json: bool
+    run: RunRecord,
+    regrading: RegradingRecord,
+    grades: Sequence[GradeRecord],
+    check: JudgeCheck | None,
+    *,
+    json: bool,
 ) -> None:
     from greenroom.benchmark.regradings import summarise_regrading
     from greenroom.reports.exclusions import exclusion_words
+    from greenroom.reports.judge_checks import check_words
 
     summary = summarise_regrading(grades)
     if json:
@@ -173,6 +182,7 @@ def _show(
         print_json(
             {
                 "run": run.name,
+                "check": None if check is None else check.model_dump(mode="json"),
                 **_plain(regrading, summary),
                 "flips": [one.model_dump(mode="json", include=shown) for one in grades if one.flip],
                 "refused": [
@@ -195,6 +205,9 @@ def _show(
             )
     _print_refusals(grades)
     _print_figures(regrading, summary)
+    if regrading.judge:
+        for words in check_words(check, f"statements --judge-model {regrading.judge}"):
+            out.print(words, markup=False, soft_wrap=True)
 
 
 def _place(grade: GradeRecord) -> str:

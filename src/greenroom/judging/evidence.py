@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,11 @@ def evidence(episode: EpisodeRecord, diagnosis: Diagnosis, *, policy: str, detai
         ("conversation", "\n".join(_conversation(episode, detail))),
         ("automatic_check", "\n".join(_findings(episode, diagnosis, detail))),
     ]
+    return in_sections(sections)
+
+
+def in_sections(sections: Iterable[tuple[str, str]]) -> str:
+    """Named texts as a judge reads them; what is empty is left out."""
     text = "\n\n".join(f"<{name}>\n{text}\n</{name}>" for name, text in sections if text)
     return redacted(text)
 

@@ -12,7 +12,7 @@ from uuid import uuid4
 from greenroom._version import __version__
 from greenroom.analysis.errors import diagnose
 from greenroom.judging.config import JudgingConfig
-from greenroom.judging.faults import judge_episode
+from greenroom.judging.faults import judge_episode, prompt_digest
 from greenroom.messages import Message
 from greenroom.models import Ledger
 from greenroom.store import (
@@ -91,6 +91,7 @@ def start_judging(
         run_id=run.id,
         run_name=run.name,
         judge=config.judge,
+        judge_prompt=prompt_digest(),
         episodes=episodes,
     )
     return store.judgings.create(judging, stem=f"{run.name}-judged")

@@ -12,6 +12,7 @@ from greenroom.errors import InputError, UnknownName
 from greenroom.reports.build_evaluation import counted_results, evaluation_report
 from greenroom.reports.build_run import run_report
 from greenroom.reports.exclusions import of_run, without_tasks
+from greenroom.reports.judge_checks import checks_of_evaluators
 from greenroom.reports.report import (
     EvaluatedRow,
     EvaluationData,
@@ -122,6 +123,7 @@ def _evaluation_data(
         results=results,
         attempts_usage=attempts,
         by=list(by),
+        judges=checks_of_evaluators(store, evaluation),
     )
 
 

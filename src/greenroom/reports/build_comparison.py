@@ -20,6 +20,7 @@ from greenroom.analysis.verdicts import p_text, verdict_in_short
 from greenroom.errors import InputError
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.exclusions import exclusion_words, without_tasks
+from greenroom.reports.judge_checks import short_words
 from greenroom.reports.report import ComparisonReport
 from greenroom.reports.run_tally import RunTally, counted_run
 from greenroom.reports.sections import AnySection, Cell, Row
@@ -86,7 +87,7 @@ def compare_stored(
         judged: dict[str, JudgedFigures] = {}
         for run, tally in zip(runs, tallies, strict=True):
             compared.append(tally.compared(run))
-            if verdicts := tally.judged(run):
+            if verdicts := tally.judged(store, run):
                 judged[run.name] = verdicts
         found = compare_runs(compared, convention=convention, detect=detect)
         notes = [
@@ -132,6 +133,9 @@ def _judge_notes(judged: Mapping[str, JudgedFigures]) -> Iterator[str]:
         )
         said.append(f"{label} has {' and '.join(words)}")
     yield f"Rewards that need a judge: {'; '.join(said)}."
+    for label, one in judged.items():
+        if one.judge:
+            yield f"{label}: {short_words(one.check)}."
     means = (f"{label} {one.reward_without_judge:.3f}" for label, one in judged.items())
     yield f"Mean reward without the judge: {', '.join(means)}."
 

@@ -11,6 +11,7 @@ from greenroom.analysis.tally import EpisodeLike
 from greenroom.reports import run_words as words
 from greenroom.reports import sections
 from greenroom.reports import shared_sections as shared
+from greenroom.reports.judge_checks import short_words
 from greenroom.reports.report import RunData, RunReport
 from greenroom.reports.run_figures import (
     LEADERBOARD_KS,
@@ -66,9 +67,10 @@ def judge(data: RunData) -> Iterator[AnySection]:
     found = data.judged
     if found is None:
         return
+    mark = "" if not found.judge else f" ({short_words(found.check)})"
     rows: list[list[sections.Cell]] = [
         ["Reward without the judge", found.reward_without_judge],
-        ["Reward with the judge's verdicts", found.reward],
+        [f"Reward with the judge's verdicts{mark}", found.reward],
     ]
     if found.unjudged:
         rows.append(["Reward if all that is not judged were rejected", found.reward_if_rejected])

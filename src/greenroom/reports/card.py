@@ -74,7 +74,10 @@ def build_card(store: Store, run: RunRecord, commands: Sequence[str] = ()) -> di
             "not_played": metrics.missing,
             "outcomes": dict(sorted(metrics.outcomes.items())),
         },
-        "judge": None if report.judged is None else report.judged.model_dump(mode="json"),
+        # A later check of the judge changes nothing of what was claimed.
+        "judge": None
+        if report.judged is None
+        else report.judged.model_dump(mode="json", exclude={"check"}),
         "cost": _cost(report),
         "commands": list(commands),
         "episodes": _episodes(store, run),

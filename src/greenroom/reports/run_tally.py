@@ -17,6 +17,7 @@ from greenroom.analysis.tools import ToolTally
 from greenroom.config import JudgeConfig
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.exclusions import counted_of_run, of_run
+from greenroom.reports.judge_checks import check_of_sentences
 from greenroom.reports.leaderboard import published_rows
 from greenroom.reports.report import RunData, StoredEpisodes
 from greenroom.store import NO_RESULT, RunRecord, Store
@@ -91,7 +92,7 @@ class RunTally:
             identical_tasks=self._repeats.identical_tasks,
             crashes=self._crashes,
             pruned=self._pruned,
-            judged=self.judged(run),
+            judged=self.judged(store, run),
             attempts=len(attempts),
             attempts_cost=total_cost(wasted.values()),
             attempts_usage=wasted,
@@ -100,9 +101,12 @@ class RunTally:
             slices={one: slices_of(self._sliced, one) for one in by},
         )
 
-    def judged(self, run: RunRecord) -> JudgedFigures | None:
+    def judged(self, store: Store, run: RunRecord) -> JudgedFigures | None:
         """What a judge said of the run; None if no episode has sentences that count."""
-        return self._judged.figures(judge_of(run.config))
+        found = self._judged.figures(judge_of(run.config))
+        if found is None or not found.judge:
+            return found
+        return found.model_copy(update={"check": check_of_sentences(store, run)})
 
     def compared(self, run: RunRecord) -> ComparedRun:
         """The run as it is compared with others."""

@@ -65,6 +65,8 @@ class JudgingRecord(JobRecord):
     run_name: str
     judge: str
     """The judge's model."""
+    judge_prompt: str = ""
+    """What tells versions of its questions apart."""
     episodes: list[CellKey]
     """The failed episodes that are judged."""
 

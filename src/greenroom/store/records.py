@@ -355,6 +355,8 @@ class RunRecord(JobRecord):
     """The pack's name, version, source, licence, edition and commit."""
     task_set: TaskSetRecord | None = None
     """None in runs of versions that did not keep it."""
+    judge_prompt: str = ""
+    """What tells versions of its judge's question apart; empty without a judge."""
     policy: str = ""
     reads_script: bool = False
     """The agent knew the ground truth: a rehearsal, which no published row stands beside."""

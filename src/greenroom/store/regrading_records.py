@@ -93,6 +93,8 @@ class RegradingRecord(JobRecord):
     """Tasks whose episodes are left out."""
     judge: str = ""
     """The judge's model; empty without one."""
+    judge_prompt: str = ""
+    """What tells versions of its question apart."""
     basis: list[Basis] = Field(default_factory=list[Basis])
     """The parts that count, where they are not those of the tasks."""
     episodes: list[CellKey]
