@@ -55,6 +55,7 @@ WHOLLY_SLOW = {
     "agents/test_hostile_commands.py": "programs that print gigabytes, hang and fork",
     "agents/test_many_at_once.py": "two hundred episodes over HTTP",
     "analysis/test_simulations.py": "a thousand repetitions of each setting",
+    "judges/test_checks.py": "judges behind HTTP, asked hundreds of times",
     "benchmark/test_sessions_of_clients.py": "clients of OpenAI, Agenta and the AI SDK",
     "benchmark/test_worker_kills.py": "workers are killed, and their database, too",
     "cli/test_processes.py": "commands start worker processes, and lose them",

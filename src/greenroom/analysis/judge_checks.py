@@ -34,7 +34,7 @@ FEWEST_CASES: Final = 30
 """With fewer cases, an interval is too wide to rely on."""
 _NO_PROMPT: Final = ("model", "provider", "api_base", "max_tokens", "timeout", "expected")
 _FEWEST_FOR_BIAS: Final = 6
-_GROUPS: Final = 40
+_MOST_GROUPS: Final = 100
 _CONFIDENCE: Final = 0.95
 
 
@@ -296,7 +296,8 @@ def jackknife(
     itself.
     """
     whole = value(cases) if cases else math.nan
-    groups = min(len(cases), _GROUPS)
+    # Groups of one size: an uneven split makes the interval wider than it is.
+    groups = math.ceil(len(cases) / math.ceil(len(cases) / _MOST_GROUPS)) if cases else 0
     if math.isnan(whole) or groups < 2:
         return Estimate(value=whole, low=math.nan, high=math.nan, method="none")
     parts = [value([one for n, one in enumerate(cases) if n % groups != g]) for g in range(groups)]

@@ -12,7 +12,12 @@ from greenroom.analysis.judge_checks import Variant, evaluator_prompt, judge_key
 from greenroom.errors import InputError
 from greenroom.evaluation import EvaluationConfig, start_evaluation
 from greenroom.evaluation.context import EvaluationContext
-from greenroom.evaluation.evaluators import evaluator_names, make_evaluators, parse_spec
+from greenroom.evaluation.evaluators import (
+    evaluator_names,
+    load_kind,
+    make_evaluators,
+    parse_spec,
+)
 from greenroom.evaluation.test_sets import find_version, read_rows
 from greenroom.evaluation.test_sets.files import FORMATS
 from greenroom.judges.cases import LabelledCase, builtin_cases, read_cases
@@ -91,14 +96,14 @@ async def _settings(config: CheckConfig) -> dict[str, Any]:
         if config.judge_model is None:
             raise InputError("Name the model that judges: --judge-model MODEL.")
         return {**given, "prompt": kind.prompt()}
+    if "model" not in load_kind(spec.name).settings.model_fields:
+        raise InputError(f"{spec.name} asks no model: only judges are checked.")
     asked = {name: given[name] for name in ("model", "provider", "api_base") if name in given}
     named = {**spec.as_dict(), "settings": {**asked, **spec.settings}}
     (made,) = make_evaluators([named])
     complete = made.spec
     await made.close()
     own: dict[str, Any] = complete["settings"]
-    if "model" not in own:
-        raise InputError(f"{spec.name} asks no model: only judges are checked.")
     return {
         **given,
         **{name: own[name] for name in ("model", "provider", "api_base") if own.get(name)},

@@ -132,10 +132,9 @@ def _judge_notes(judged: Mapping[str, JudgedFigures]) -> Iterator[str]:
             [f"{plural(one.unjudged, 'sentence')} left out, not judged"] if one.unjudged else []
         )
         said.append(f"{label} has {' and '.join(words)}")
-    yield f"Rewards that need a judge: {'; '.join(said)}."
-    for label, one in judged.items():
-        if one.judge:
-            yield f"{label}: {short_words(one.check)}."
+    checks = (f"{label}: {short_words(one.check)}" for label, one in judged.items() if one.check)
+    known = "".join(f" {words}." for words in checks)
+    yield f"Rewards that need a judge: {'; '.join(said)}.{known}"
     means = (f"{label} {one.reward_without_judge:.3f}" for label, one in judged.items())
     yield f"Mean reward without the judge: {', '.join(means)}."
 
