@@ -113,6 +113,7 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
             *("--judge-model", "m", "--judge-api-base", address),
         )
         yield "identify", "broken", "--judge-model", "m", "--judge-api-base", address
+        yield "judges", "check", "identify", "--judge-model", "m", "--judge-api-base", address
         yield "run", "--judge-model", "m", "--judge-api-base", address, *few
         yield "regrade", "broken", "--judge-model", "m", "--judge-api-base", address
         yield "regrade", "broken", "--data", address
@@ -122,6 +123,8 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
     yield "compare", "broken", "asked"
     yield "errors", "broken"
     yield "identify", "broken", "--judge-model", "m", "--judge-api-base", server
+    yield "judges", "check", "statements", "--judge-model", "m", "--judge-api-base", server
+    yield "judges", "list"
     yield "regrade", "broken", "--judge-model", "m", "--judge-api-base", server
     yield (
         *("runs", "submission", "broken", "-o", made / "submissions"),

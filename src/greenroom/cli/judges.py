@@ -78,14 +78,14 @@ def _work(store: Store, evaluation: EvaluationRecord, context: Any, *, shown: bo
 def list_judges(json: Json = False) -> None:
     """List the judges, and the checks that are kept, the newest first."""
     from greenroom.judges import JUDGES
-    from greenroom.reports.judge_checks import check_of, in_words, is_check
+    from greenroom.reports.judge_checks import check_of, in_words, is_over
     from greenroom.store import open_store
 
     store = open_store()
     found = [
         check_of(store, standing.job)
         for standing in store.evaluations.pages.jobs(text="judge-")
-        if is_check(standing.job) and standing.job.status == "complete"
+        if is_over(standing.job)
     ]
     if json:
         judges = [{"judge": one.name, "summary": one.summary} for one in JUDGES.values()]

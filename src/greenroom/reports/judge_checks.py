@@ -76,7 +76,7 @@ def latest_check(store: Store, key: str) -> JudgeCheck | None:
     """The latest check of a judge that is over; None if nobody has checked it."""
     for standing in store.evaluations.pages.jobs(text=key):
         found = standing.job
-        if found.workflow == key and found.status == "complete" and is_check(found):
+        if found.workflow == key and is_over(found):
             return check_of(store, found)
     return None
 
@@ -86,6 +86,12 @@ def is_check(evaluation: EvaluationRecord) -> bool:
     return any(one.get("alias") == ALIAS for one in evaluation.evaluators) and (
         evaluation.workflow.startswith("judge-")
     )
+
+
+def is_over(evaluation: EvaluationRecord) -> bool:
+    """Whether an evaluation is a check with all of its verdicts."""
+    done = evaluation.judge_check is not None or evaluation.status == "complete"
+    return done and is_check(evaluation)
 
 
 def check_of_sentences(store: Store, job: RunRecord | RegradingRecord) -> JudgeCheck | None:
@@ -185,6 +191,7 @@ __all__ = [
     "checks_of_evaluators",
     "in_words",
     "is_check",
+    "is_over",
     "latest_check",
     "measured",
     "short_words",
