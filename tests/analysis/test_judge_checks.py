@@ -202,3 +202,43 @@ def test_a_judge_is_known_by_kind_model_provider_and_prompt() -> None:
     prompt = evaluator_prompt("llm_judge", {"model": "m", "prompt": "Right?"})
     assert prompt == evaluator_prompt("llm_judge", {"model": "n", "prompt": "Right?"})
     assert prompt != evaluator_prompt("llm_judge", {"model": "m", "prompt": "Wrong?"})
+
+
+def test_with_a_single_repeat_chance_is_not_known() -> None:
+    chance = random.Random(2)
+
+    def wavering(variant: Variant) -> list[Verdict]:
+        return [
+            Verdict(str(n), variant, 0, LABELS[n % 30], chance.choice(["pass", "fail"]))
+            for n in range(40)
+        ]
+
+    figures = measure_check([*wavering("plain"), *wavering("order")])
+    assert math.isnan(figures.self_agreement.value)
+    assert figures.order is not None
+    assert figures.order.between_repeats is None
+    assert math.isnan(figures.order.excess.value)
+    assert not figures.order.is_biased
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", [0.1, 0.3])
+def test_a_noisy_judge_is_seldom_called_swayed(noise: float) -> None:
+    chance = random.Random(9)
+
+    def said(label: str) -> str:
+        other = "fail" if label == "pass" else "pass"
+        return other if chance.random() < noise else label
+
+    swayed, rounds = 0, 200
+    for _ in range(rounds):
+        verdicts = [
+            Verdict(str(n), variant, repeat, LABELS[n], said(LABELS[n]))
+            for variant in ("plain", "length")
+            for n in range(30)
+            for repeat in range(3)
+        ]
+        length = measure_check(verdicts).length
+        assert length is not None
+        swayed += length.is_biased
+    assert swayed / rounds <= 0.08

@@ -192,6 +192,23 @@ def test_sentences_of_a_conversation_are_judged_together(greenroom: Greenroom) -
     assert figures["order"]["changed"]["value"] == 0
 
 
+def test_an_evaluator_of_conversations_is_checked_by_them(greenroom: Greenroom) -> None:
+    rows = builtin_cases("goal_reached")
+    done = [row["conversation"][-1]["content"] for row in rows if row["label"] == "pass"]
+
+    def right(asked: str) -> dict[str, Any]:
+        return {"reason": "so", "reached": any(one in asked for one in done), "turn": 1}
+
+    with judging(right) as server:
+        result = check(greenroom, server, "goal_reached", "--json")
+        padded = [one for one in server.asked if PADDING in one["messages"][1]["content"]]
+    assert result.status == 0
+    figures = found(result)
+    assert (figures["cases"], figures["agreement"]["value"]) == (len(rows), 1)
+    assert figures["order"] is None
+    assert len(padded) == 3 * len(rows)
+
+
 def test_broken_answers_are_no_verdicts(greenroom: Greenroom) -> None:
     def broken(asked: str) -> dict[str, Any]:
         return {} if passes(asked, WORDS[:2]) else scored(float(passes(asked)))
@@ -306,7 +323,7 @@ def test_what_most_people_say_is_the_label() -> None:
     assert found[0].people == (("pass", "fail", "pass"),)
 
 
-@pytest.mark.parametrize("judge", ["identify", "statements", "llm_judge"])
+@pytest.mark.parametrize("judge", ["identify", "statements", "llm_judge", "goal_reached"])
 def test_the_cases_that_ship_can_be_read_and_have_every_label(judge: str) -> None:
     cases = read_cases(builtin_cases(judge), JUDGES.get(judge))
     labels = Counter(label for one in cases for label in one.labels)

@@ -36,6 +36,8 @@ _NO_PROMPT: Final = ("model", "provider", "api_base", "max_tokens", "timeout", "
 _FEWEST_FOR_BIAS: Final = 6
 _MOST_GROUPS: Final = 100
 _CONFIDENCE: Final = 0.95
+_BIAS_CONFIDENCE: Final = 0.97
+"""Of either sign of bias: with both, at most 5 % of judges are called swayed that are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,15 @@ class BiasFigures(Immutable, frozen=True):
     cases: int
     changed: Estimate
     """The share of verdicts that differ from those on the plain cases."""
-    between_repeats: float
-    """The share that differ between repeats of the plain cases: what is chance."""
+    between_repeats: float | None
+    """The share that differ between repeats of the plain cases: what is chance.
+
+    None with a single repeat: then nobody knows.
+    """
     towards_pass: float | None = None
     """How much the share of `pass` grows; None where verdicts are of more kinds."""
     excess: Estimate
-    """By how much more verdicts differ than between repeats."""
+    """By how much more verdicts differ than between repeats; none with a single repeat."""
     drift: Estimate | None = None
     """`towards_pass` with its interval."""
 
@@ -260,25 +265,32 @@ def _bias(plain: Cases, shown: Cases, *, binary: bool) -> BiasFigures | None:
         return fmean(pairs(case))
 
     def by_chance(case: str) -> float:
-        repeats = list(_pairs(plain[case]))
-        return fmean(repeats) if repeats else 0.0
+        return fmean(_pairs(plain[case]))
 
     def drift(case: str) -> float:
         return fmean(one.said == PASS for one in shown[case]) - fmean(
             one.said == PASS for one in plain[case]
         )
 
-    def mean_of(figure: Callable[[str], float]) -> Callable[[Sequence[str]], float]:
-        known = {case: figure(case) for case in both}
+    def mean_of(
+        figure: Callable[[str], float], cases: Sequence[str] = both
+    ) -> Callable[[Sequence[str]], float]:
+        known = {case: figure(case) for case in cases}
         return lambda chosen: fmean(known[case] for case in chosen)
 
-    moved = jackknife(both, mean_of(drift), low=-1.0) if binary else None
+    sure = _BIAS_CONFIDENCE
+    moved = jackknife(both, mean_of(drift), low=-1.0, confidence=sure) if binary else None
+    repeated = [case for case in both if any(True for _ in _pairs(plain[case]))]
+
+    def excess(case: str) -> float:
+        return changed(case) - by_chance(case)
+
     return BiasFigures(
         cases=len(both),
         changed=_share([(len(pairs(case)), sum(pairs(case))) for case in both]),
-        between_repeats=fmean(map(by_chance, both)),
+        between_repeats=fmean(map(by_chance, repeated)) if repeated else None,
         towards_pass=None if moved is None else moved.value,
-        excess=jackknife(both, mean_of(lambda case: changed(case) - by_chance(case)), low=-1.0),
+        excess=jackknife(repeated, mean_of(excess, repeated), low=-1.0, confidence=sure),
         drift=moved,
     )
 

@@ -152,7 +152,6 @@ def _bias_words(bias: BiasFigures | None) -> str:
         return "not tested: there is nothing to turn round"
     mark = "; it sways the judge" if bias.is_biased else ""
     drift = "" if bias.towards_pass is None else f"; {bias.towards_pass:+.2f} towards pass"
-    return (
-        f"{in_words(bias.changed)} of the verdicts change, {bias.between_repeats:.2f} between "
-        f"repeats{drift}{mark}"
-    )
+    chance = bias.between_repeats
+    beside = "" if chance is None else f", {chance:.2f} between repeats"
+    return f"{in_words(bias.changed)} of the verdicts change{beside}{drift}{mark}"

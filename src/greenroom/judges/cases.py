@@ -35,13 +35,15 @@ def read_cases(rows: Iterable[Mapping[str, Any]], kind: JudgeKind | None) -> lis
     """The cases of a judge's rows; None is an evaluator. Raises InputError for a wrong row."""
     read = read_yes_or_no if kind is None else kind.read_label
     needed = ("output",) if kind is None else kind.columns
+    instead = ("conversation",) if kind is None else ()
     found: list[LabelledCase] = []
     for number, row in enumerate(rows, start=1):
         missing = [name for name in needed if row.get(name) in (None, "")]
-        if missing:
+        if missing and all(row.get(name) in (None, "") for name in instead):
+            columns = [" or ".join([*needed[:1], *instead]), *needed[1:], "label"]
             raise InputError(
                 f"Case {number} has no {' and no '.join(missing)}: cases of this judge need the "
-                f"columns {', '.join([*needed, 'label'])}."
+                f"columns {', '.join(columns)}."
             )
         people = _labels(row, number, read)
         label = _most_say(people)
