@@ -185,7 +185,7 @@ def test_intervals_of_kappa_hold_what_they_say() -> None:
         ]
         kappa = measure_check(shown(said, labels=labels, repeats=1)).kappa
         held += kappa.low <= 2 * right - 1 <= kappa.high
-    assert 0.92 <= held / rounds <= 0.99
+    assert held / rounds >= 0.92
 
 
 def test_a_judge_is_known_by_kind_model_provider_and_prompt() -> None:

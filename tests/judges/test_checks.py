@@ -18,6 +18,8 @@ from greenroom.store import open_store
 from tests.chat_server import ChatServer, running_chat_server
 from tests.cli.running import Greenroom, Result
 
+pytestmark = pytest.mark.slow
+
 Judging = Callable[[str], Any]
 """What a judge says of a question, as the JSON that is asked for."""
 

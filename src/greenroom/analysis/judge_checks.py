@@ -170,12 +170,13 @@ def measure_check(
     for said in plain.values():
         for one in said:
             kinds.setdefault(one.label, Counter())[str(one.said)] += 1
-    kappa, alpha = (_corrected(plain, which) for which in ("kappa", "alpha"))
+    agreement = _share(agreed)
+    kappa, alpha = (_corrected(plain, which, agreement) for which in ("kappa", "alpha"))
     return JudgeFigures(
         cases=len({(one.case, one.item) for said in plain.values() for one in said}),
         verdicts=sum(map(len, plain.values())),
         without_verdict=sum(one.said is None for one in found),
-        agreement=_share(agreed),
+        agreement=agreement,
         kappa=kappa,
         alpha=alpha,
         people_alpha=_people_alpha(people or {}),
@@ -206,7 +207,7 @@ def _share(counts: Sequence[tuple[int, int]]) -> Estimate:
     return SuccessIntervals(counts).pass_hat_k(1)
 
 
-def _corrected(cases: Cases, which: Literal["kappa", "alpha"]) -> Estimate:
+def _corrected(cases: Cases, which: Literal["kappa", "alpha"], agreement: Estimate) -> Estimate:
     def value(chosen: Sequence[str]) -> float:
         rows = [
             row
@@ -219,7 +220,35 @@ def _corrected(cases: Cases, which: Literal["kappa", "alpha"]) -> Estimate:
         ]
         return chance_corrected(rows, which)
 
-    return jackknife(sorted(cases), value, low=-1.0)
+    found = jackknife(sorted(cases), value, low=-1.0)
+    if math.isnan(found.value):
+        return found
+    # Where all verdicts are right there is no spread to see: the interval of the plain share, which
+    # keeps its word there, bounds this one too.
+    by_chance = _chance_agreement(cases, which)
+    ends = [(end - by_chance) / (1 - by_chance) for end in (agreement.low, agreement.high)]
+    known = [end for end in (found.low, *ends) if not math.isnan(end)]
+    most = [end for end in (found.high, *ends) if not math.isnan(end)]
+    if not known:
+        return found
+    return Estimate(
+        value=found.value,
+        low=max(-1.0, min(found.value, *known)),
+        high=min(1.0, max(found.value, *most)),
+        method="bootstrap",
+    )
+
+
+def _chance_agreement(cases: Cases, which: Literal["kappa", "alpha"]) -> float:
+    """How often people and the judge would agree by chance, from how often each says what."""
+    verdicts = [one for said in cases.values() for one in said]
+    people = Counter(one.label for one in verdicts)
+    judge = Counter(str(one.said) for one in verdicts)
+    both = people + judge
+    kinds, n = both.keys(), len(verdicts)
+    if which == "kappa":
+        return sum(people[kind] * judge[kind] for kind in kinds) / n**2
+    return sum((both[kind] / (2 * n)) ** 2 for kind in kinds)
 
 
 def _people_alpha(people: Mapping[str, Sequence[str]]) -> float | None:
