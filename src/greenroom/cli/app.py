@@ -29,8 +29,7 @@ COMMANDS: Mapping[str, str] = {
     "identify": "Have a model judge the failures of a run: whose fault, and "
     "what the agent did wrong.",
     "judges": "Check judges by labelled cases, and list what was found.",
-    "worker": "Work on the runs and evaluations of a store, together with others, until they are "
-    "done.",
+    "worker": "Work on what is under way in a store, together with others, until it is done.",
     "serve": "Serve workflows over HTTP until Ctrl-C.",
     "mcp": "Give an MCP client the tools and the policy of a domain, to play a task by hand.",
     "inspect": "Show what a workflow is: whether it chats and what told so, "
@@ -55,6 +54,8 @@ COMMANDS: Mapping[str, str] = {
     "testset": "Import, show, export and change test sets; every change makes a version.",
     "evaluators": "List the evaluators that score outputs.",
     "evals": "List, show, resume, export and delete evaluations.",
+    "judgings": "List and show judgings, and look after those under way.",
+    "regradings": "List and show regradings, and look after those under way.",
     "notes": "List, export and import what people noted, and measure how far they agree.",
 }
 """Each command with its summary: the first line of its own help."""

@@ -273,15 +273,17 @@ def list_jobs(
     json: bool,
     parent: str | None = None,
 ) -> None:
-    """List runs or evaluations; texts are never read as markup. `first` says how to get one.
+    """List jobs of one kind; texts are never read as markup. `first` says how to get one.
 
-    `figure` is the name of the mean that each is listed with. With a parent, only those that belong
-    to it are listed.
+    `figure` is the name of the mean that each is listed with, if there is one. With a parent, only
+    those that belong to it are listed.
     """
     rows = jobs.standings(parent=parent)
     if json:
         counted = (
-            {"finished": one.finished, "planned": one.job.planned, figure: one.mean} for one in rows
+            {"finished": one.finished, "planned": one.job.planned}
+            | ({figure: one.mean} if figure else {})
+            for one in rows
         )
         print_json([facts(one.job) | more for one, more in zip(rows, counted, strict=True)])
         return
@@ -295,15 +297,16 @@ def list_jobs(
             one.job.name,
             *(column(one.job) for column in columns.values()),
             f"{one.finished}/{one.job.planned}",
-            "" if one.mean is None else f"{one.mean:.3f}",
+            *(["" if one.mean is None else f"{one.mean:.3f}"] if figure else []),
             one.job.status,
             f"{one.job.created_at.astimezone():%Y-%m-%d %H:%M}",
         ]
         for one in rows
     ]
-    headings = ("Name", *columns, cells, figure, "Status", "Created")
+    figures = (figure,) if figure else ()
+    headings = ("Name", *columns, cells, *figures, "Status", "Created")
     lines = [[one_line(text) for text in row] for row in texts]
-    print_table(one_line(title), headings, lines, right=(cells, figure))
+    print_table(one_line(title), headings, lines, right=(cells, *figures))
 
 
 def find_jobs(

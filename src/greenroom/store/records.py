@@ -41,6 +41,23 @@ class JobRecord(Record):
         raise NotImplementedError
 
 
+class RunJobRecord(JobRecord):
+    """What judgings and regradings have in common: they look at episodes of a run."""
+
+    run_id: str
+    run_name: str
+    episodes: list[CellKey]
+
+    @property
+    def planned(self) -> int:
+        """How many episodes are looked at."""
+        return len(self.episodes)
+
+    def left(self, finished: Collection[CellKey]) -> list[CellKey]:
+        """The episodes that are to do, in order, given those that are finished."""
+        return [(item, trial) for item, trial in self.episodes if (item, trial) not in finished]
+
+
 class Usage(Record):
     """Tokens and money of one purse; an unknown price is None, never 0."""
 

@@ -12,7 +12,7 @@ from greenroom.store.records import (
     CellKey,
     CellRecord,
     ExcludedTask,
-    JobRecord,
+    RunJobRecord,
     TaskSetRecord,
 )
 from greenroom.store.trajectory_records import RewardRecord
@@ -74,11 +74,9 @@ class GradeSummary:
     reward: float | None
 
 
-class RegradingRecord(JobRecord):
+class RegradingRecord(RunJobRecord):
     """The episodes of a run, graded again."""
 
-    run_id: str
-    run_name: str
     pack: dict[str, Any] = Field(default_factory=dict[str, Any])
     """What they are graded by: the pack's name, version, source and licence."""
     run_pack: dict[str, Any] = Field(default_factory=dict[str, Any])
@@ -97,9 +95,3 @@ class RegradingRecord(JobRecord):
     """What tells versions of its question apart."""
     basis: list[Basis] = Field(default_factory=list[Basis])
     """The parts that count, where they are not those of the tasks."""
-    episodes: list[CellKey]
-
-    @property
-    def planned(self) -> int:
-        """How many episodes are graded."""
-        return len(self.episodes)
