@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from greenroom.benchmark.regradings import reopen_regrading
 from greenroom.store import open_store
 from tests.cli.running import Greenroom
 
@@ -219,3 +220,13 @@ def test_an_evaluation_has_no_tasks_to_exclude(audited: Greenroom) -> None:
     refused = audited("compare", "rows", "again", "--exclude-tasks", "1")
     assert refused.status == 2
     assert "Evaluations have rows, not tasks" in refused.err
+
+
+def test_a_regrading_without_some_tasks_is_taken_up_again(audited: Greenroom) -> None:
+    assert audited("regrade", "full", "--exclude-tasks", "audit.json").status == 0
+    store = open_store()
+    (regrading,) = store.regradings.all(parent=store.runs.find("full").id)
+    again, config, _ = reopen_regrading(store, regrading.name)
+    store.close()
+    assert [one.task_index for one in again.excluded] == FAULTY
+    assert config.exclude_tasks == FAULTY

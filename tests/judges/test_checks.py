@@ -14,8 +14,9 @@ import pytest
 
 from greenroom.judges import JUDGES, builtin_cases, read_cases
 from greenroom.judges.kinds import PADDING
+from greenroom.reports.judge_checks import latest_check
 from greenroom.store import open_store
-from tests.chat_server import ChatServer, running_chat_server
+from tests.chat_server import ChatServer, OutOfOrder, running_chat_server
 from tests.cli.running import Greenroom, Result
 
 pytestmark = pytest.mark.slow
@@ -221,6 +222,28 @@ def test_broken_answers_are_no_verdicts(greenroom: Greenroom) -> None:
     assert figures["agreement"]["value"] == 1
     assert figures["cases"] == 18
     assert figures["without_verdict"] == 2 * 3 * 3
+
+
+def test_a_judge_that_is_out_of_order_is_told_and_does_not_count(greenroom: Greenroom) -> None:
+    given = ("--cases", cases(), "--repeats", 1, "--max-retries", 0, "--model-retries", 0)
+
+    def down(_: str) -> Any:
+        raise OutOfOrder("no model here")
+
+    with judging(lambda asked: scored(float(passes(asked)))) as server:
+        assert check(greenroom, server, "llm_judge", *given, "--name", "sound").status == 0
+    with judging(down) as server:
+        result = check(greenroom, server, "llm_judge", *given)
+        shown = check(greenroom, server, "llm_judge", *given, "--json").json
+    assert result.status == 1
+    assert "no model here" in " ".join(result.out.split())
+    assert shown["flaws"] == ["gave no verdict"]
+    store = open_store()
+    key = store.evaluations.find("sound").workflow
+    latest = latest_check(store, key)
+    store.close()
+    assert latest is not None
+    assert latest.name == "sound"
 
 
 def test_a_check_is_an_evaluation_and_reports_find_it(greenroom: Greenroom) -> None:

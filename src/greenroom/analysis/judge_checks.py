@@ -92,6 +92,8 @@ class JudgeFigures(Immutable, frozen=True):
     """On plain cases."""
     without_verdict: int
     """Over all ways of showing them."""
+    problem: str = ""
+    """Why there is no verdict, most often."""
     agreement: Estimate
     """The share of verdicts that are people's."""
     kappa: Estimate
@@ -134,7 +136,9 @@ class JudgeCheck(Immutable, frozen=True):
         """What is wrong with the judge, in words; empty for a judge that can be used."""
         found = self.figures
         said: list[str] = []
-        if self.is_below:
+        if not found.verdicts:
+            said.append("gave no verdict")
+        elif self.is_below:
             said.append(f"agrees with people less than {self.min_agreement:g}")
         for about, bias in (("order", found.order), ("length", found.length)):
             if bias is not None and bias.is_biased:
@@ -160,8 +164,13 @@ def measure_check(
     *,
     people: Mapping[str, Sequence[str]] | None = None,
     usage: Usage | None = None,
+    problems: Iterable[str] = (),
 ) -> JudgeFigures:
-    """The figures of a check from its verdicts; `people` are all their labels by case."""
+    """The figures of a check from its verdicts; `people` are all their labels by case.
+
+    `problems` say why verdicts are missing.
+    """
+    reasons = Counter(problems).most_common(1)
     found = list(verdicts)
     plain = _by_case(found, "plain")
     binary = {PASS, "fail"}.issuperset(one.label for one in found)
@@ -176,6 +185,7 @@ def measure_check(
         cases=len({(one.case, one.item) for said in plain.values() for one in said}),
         verdicts=sum(map(len, plain.values())),
         without_verdict=sum(one.said is None for one in found),
+        problem=reasons[0][0] if reasons else "",
         agreement=agreement,
         kappa=kappa,
         alpha=alpha,

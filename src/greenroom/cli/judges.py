@@ -119,9 +119,10 @@ def _plain(found: JudgeCheck) -> dict[str, Any]:
 
 def _print(found: JudgeCheck) -> None:
     from greenroom.reports.judge_checks import check_notes, in_words
-    from greenroom.reports.texts import money, plural
+    from greenroom.reports.texts import money, one_line, plural
 
     out, figures = console(), found.figures
+    problem = one_line(figures.problem, 120)
     out.print(f"{found.judge}: {plural(figures.cases, 'case')}", markup=False)
     rows = [
         ("Agreement with people", in_words(figures.agreement)),
@@ -130,7 +131,7 @@ def _print(found: JudgeCheck) -> None:
         ("Agreement with itself", in_words(figures.self_agreement)),
         ("Order turned round", _bias_words(figures.order)),
         ("Answers padded", _bias_words(figures.length)),
-        ("Without a verdict", str(figures.without_verdict)),
+        ("Without a verdict", f"{figures.without_verdict}: {problem}" if problem else "0"),
         ("Calls", f"{figures.usage.calls:,}; {figures.usage.tokens:,} tokens"),
         ("Cost", "unknown" if figures.usage.cost is None else money(figures.usage.cost)),
     ]
@@ -149,7 +150,7 @@ def _bias_words(bias: BiasFigures | None) -> str:
     from greenroom.reports.judge_checks import in_words
 
     if bias is None:
-        return "not tested: there is nothing to turn round"
+        return "not tested"
     mark = "; it sways the judge" if bias.is_biased else ""
     drift = "" if bias.towards_pass is None else f"; {bias.towards_pass:+.2f} towards pass"
     chance = bias.between_repeats

@@ -41,18 +41,20 @@ def measured(store: Store, evaluation: EvaluationRecord) -> JudgeFigures:
     verdicts: list[Verdict] = []
     people: dict[str, list[str]] = {}
     usages: list[Usage] = []
+    problems: list[str] = []
     for result in store.evaluations.results(evaluation.id):
         usages += [used for purse, used in result.usage.items() if purse == "judge"]
         case = as_dict(result.outputs)
         if not case or ALIAS not in result.scores:
             continue
         said = as_list(result.scores[ALIAS].compared)
+        problems += [result.scores[ALIAS].reason] if result.scores[ALIAS].score is None else []
         number, variant = str(case["number"]), case["variant"]
         for place, label in enumerate(as_list(case["labels"])):
             people[f"{number}/{place}"] = list(as_list(as_list(case["people"])[place]))
             answer = said[place] if place < len(said) else None
             verdicts.append(Verdict(number, variant, result.repeat, label, answer, place))
-    return measure_check(verdicts, people=people, usage=Usage.total(usages))
+    return measure_check(verdicts, people=people, usage=Usage.total(usages), problems=problems)
 
 
 def check_of(store: Store, evaluation: EvaluationRecord) -> JudgeCheck:
@@ -77,7 +79,9 @@ def latest_check(store: Store, key: str) -> JudgeCheck | None:
     for standing in store.evaluations.pages.jobs(text=key):
         found = standing.job
         if found.workflow == key and is_over(found):
-            return check_of(store, found)
+            check = check_of(store, found)
+            if check.figures.verdicts:  # a judge that was out of order says nothing of itself
+                return check
     return None
 
 
