@@ -148,6 +148,7 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
     yield "identify", "broken", "--judge-model", "m", "--judge-api-base", server
     yield "judges", "check", "statements", "--judge-model", "m", "--judge-api-base", server
     yield "judges", "list"
+    yield "judges", "cases", "broken"
     yield "regrade", "broken", "--judge-model", "m", "--judge-api-base", server
     yield (
         *("runs", "submission", "broken", "-o", made / "submissions"),

@@ -15,7 +15,7 @@ import pytest
 from greenroom.judges import JUDGES, builtin_cases, read_cases
 from greenroom.judges.kinds import PADDING
 from greenroom.reports.judge_checks import latest_check
-from greenroom.store import open_store
+from greenroom.store import NoteSubject, Verdict, open_store
 from tests.chat_server import ChatServer, OutOfOrder, running_chat_server
 from tests.cli.running import Greenroom, Result
 
@@ -354,3 +354,31 @@ def test_the_cases_that_ship_can_be_read_and_have_every_label(judge: str) -> Non
     labels = Counter(label for one in cases for label in one.labels)
     assert min(labels.values()) >= 3
     assert len(labels) == (3 if judge == "identify" else 2)
+
+
+def test_failures_of_a_run_become_cases_with_the_labels_of_notes(greenroom: Greenroom) -> None:
+    played = ("run", "--agent-strategy", "synthetic", "--success", 0, "--task-ids", 1, 2, 3)
+    assert greenroom(*played, "--name", "failed").status == 0
+    assert greenroom("judges", "cases", "failed", "-o", "open.csv").status == 0
+    assert "label" in Path("open.csv").read_text().splitlines()[0].split(",")
+    store = open_store()
+    run = store.runs.find("failed")
+    said: list[tuple[int, str, Verdict]] = [
+        *((1, author, "user") for author in ("ada", "bo")),
+        (2, "ada", "task"),
+    ]
+    for task, author, verdict in said:
+        subject = NoteSubject(job_id=run.id, item=task, trial=0)
+        store.notes.add(subject, author=author, verdict=verdict)
+    store.close()
+    made = greenroom("judges", "cases", "failed", "-o", "cases.jsonl", "--json").json
+    assert made["cases"] == 3
+    rows = [json.loads(line) for line in Path("cases.jsonl").read_text().splitlines()]
+    assert [(one["label_ada"], one["label_bo"]) for one in rows] == [
+        ("user", "user"),
+        ("task", ""),
+        ("", ""),
+    ]
+    found = read_cases(rows[:2], JUDGES["identify"])
+    assert [one.labels for one in found] == [("user",), ("environment",)]
+    assert "AGENT" in str(found[0].material["conversation"])

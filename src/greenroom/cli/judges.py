@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from greenroom.cli.config_options import takes
-from greenroom.cli.options import Json
-from greenroom.cli.output import console, print_json, print_table
+from greenroom.cli.options import Json, Run
+from greenroom.cli.output import console, echo, print_json, print_table
 from greenroom.cli.reporting import FAILED
 from greenroom.cli.working import work
 from greenroom.judges.config import CheckConfig
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from greenroom.store import EvaluationRecord, Store
 
 app = typer.Typer(
-    help="Check judges by labelled cases, and list what was found.", no_args_is_help=True
+    help="Check judges by labelled cases, list what was found, and make cases to label.",
+    no_args_is_help=True,
 )
 
 
@@ -72,6 +74,34 @@ def _work(store: Store, evaluation: EvaluationRecord, context: Any, *, shown: bo
         noun="verdicts",
         shown=shown,
     )
+
+
+@app.command()
+def cases(
+    run: Run,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="The file: .csv, .json or .jsonl.", metavar="FILE"),
+    ] = Path("cases.csv"),
+    json: Json = False,
+) -> None:
+    """Write the failures of a run as cases of identify, for people to label.
+
+    Verdicts that people noted in the playground are their labels.
+    """
+    from greenroom.judges import write_cases
+    from greenroom.reports.texts import plural
+    from greenroom.store import open_store
+    from greenroom.util.files import check_directory
+
+    check_directory(output)
+    store = open_store()
+    found = store.runs.find(run)
+    count = write_cases(store, found, output)
+    if json:
+        print_json({"run": found.name, "file": str(output), "cases": count})
+    else:
+        echo(f"Wrote {plural(count, 'case')} to {output}")
 
 
 @app.command("list")

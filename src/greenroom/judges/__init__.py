@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from greenroom.judges.checks import finish_check, start_check
     from greenroom.judges.config import CheckConfig
     from greenroom.judges.kinds import JUDGES, JudgeKind
+    from greenroom.judges.labelling import cases_of_run, write_cases
 
 if not TYPE_CHECKING:
     # Reading the options of a check needs none of the rest.
@@ -20,6 +21,7 @@ if not TYPE_CHECKING:
         checks="finish_check start_check",
         config="CheckConfig",
         kinds="JUDGES JudgeKind",
+        labelling="cases_of_run write_cases",
     )
 
 __all__ = [
@@ -28,7 +30,9 @@ __all__ = [
     "JudgeKind",
     "LabelledCase",
     "builtin_cases",
+    "cases_of_run",
     "finish_check",
     "read_cases",
     "start_check",
+    "write_cases",
 ]

@@ -35,8 +35,15 @@ DETAILS = (
 
 def evidence(episode: EpisodeRecord, diagnosis: Diagnosis, *, policy: str, detail: Detail) -> str:
     """An episode as a judge reads it, in sections."""
+    return in_sections(sections_of(episode, diagnosis, policy=policy, detail=detail))
+
+
+def sections_of(
+    episode: EpisodeRecord, diagnosis: Diagnosis, *, policy: str, detail: Detail
+) -> list[tuple[str, str]]:
+    """The sections of what a judge is shown, by name."""
     task = episode.task
-    sections = [
+    return [
         ("policy", shortened(policy, detail.policy)),
         ("user_instruction", task.instruction),
         ("ground_truth_actions", "\n".join(map(_due, task.actions)) or "(none: nothing to do)"),
@@ -44,7 +51,6 @@ def evidence(episode: EpisodeRecord, diagnosis: Diagnosis, *, policy: str, detai
         ("conversation", "\n".join(_conversation(episode, detail))),
         ("automatic_check", "\n".join(_findings(episode, diagnosis, detail))),
     ]
-    return in_sections(sections)
 
 
 def in_sections(sections: Iterable[tuple[str, str]]) -> str:
