@@ -28,6 +28,7 @@ from benchmarks.statistics import coverage, false_calls, power, steady_agent
 from benchmarks.storage import kept_results, long_run
 from benchmarks.tau2 import tau2_episodes, tau2_live_environments
 from benchmarks.tracing import spans_that_wait, traced_episodes
+from benchmarks.user_audit import planted_faults
 from benchmarks.workers import claims, processes, shared_rate
 
 BENCHMARKS = (
@@ -59,6 +60,7 @@ BENCHMARKS = (
     false_calls,
     power,
     judges,
+    planted_faults,
 )
 
 

@@ -145,6 +145,9 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
     yield "resume", "broken"
     yield "compare", "broken", "asked"
     yield "errors", "broken"
+    yield "audit", "broken"
+    yield "audit", "failed", "--json"
+    yield "audit", given / "results.json"
     yield "identify", "broken", "--judge-model", "m", "--judge-api-base", server
     yield "judges", "check", "statements", "--judge-model", "m", "--judge-api-base", server
     yield "judges", "list"

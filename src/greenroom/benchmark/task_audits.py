@@ -9,7 +9,7 @@ from typing import Any
 from greenroom.analysis.counts import counted_episodes
 from greenroom.domains.content import SHOWN, task_hash
 from greenroom.domains.domain import Domain
-from greenroom.domains.task_audit import Finding
+from greenroom.domains.task_audit import TaskFinding
 from greenroom.domains.tasks import Task
 from greenroom.errors import InputError
 from greenroom.reports.leaderboard import knows_the_answers
@@ -34,7 +34,7 @@ class Played:
 
 def findings_of_runs(
     store: Store, runs: Sequence[RunRecord], domain: Domain, split: str, indices: Sequence[int]
-) -> tuple[list[Finding], list[str]]:
+) -> tuple[list[TaskFinding], list[str]]:
     """The findings about tasks from runs of two agents or more, and what was left out of them."""
     notes: list[str] = []
     counted: list[RunRecord] = []
@@ -126,7 +126,7 @@ def _writes(counts: EpisodeCounts) -> int:
     )
 
 
-def _findings(domain: Domain, split: str, played: Mapping[int, Played]) -> Iterator[Finding]:
+def _findings(domain: Domain, split: str, played: Mapping[int, Played]) -> Iterator[TaskFinding]:
     for index, found in sorted(played.items()):
         if len(found.episodes) < FEWEST_AGENTS:
             continue
@@ -134,7 +134,7 @@ def _findings(domain: Domain, split: str, played: Mapping[int, Played]) -> Itera
         evidence: dict[str, Any] = {"episodes": found.episodes, "solved": found.solved}
         if not found.solved:
             said = f"none of {agents} agents solved it in {plural(episodes, 'episode')}"
-            yield Finding(index, "never-solved", said, evidence)
+            yield TaskFinding(index, "never-solved", said, evidence)
             continue
         wanted = _wanted(domain, domain.task(index, split))
         if max(found.writes) < wanted:
@@ -145,7 +145,7 @@ def _findings(domain: Domain, split: str, played: Mapping[int, Played]) -> Itera
                 f"it, each with fewer changes ({made}) than its ground truth ({wanted})"
             )
             more = {"changes": {"fewest": least, "most": most, "ground_truth": wanted}}
-            yield Finding(index, "solved-by-less", said, evidence | more)
+            yield TaskFinding(index, "solved-by-less", said, evidence | more)
 
 
 def _wanted(domain: Domain, task: Task) -> int:

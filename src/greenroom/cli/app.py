@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, str] = {
     "compare": "Compare runs or evaluations with the first, task by task or row by row.",
     "trend": "Find tasks that are solved more or less often than in the runs before.",
     "errors": "Break failures down by kind, and explain each with its evidence.",
+    "audit": "Find what simulated users did wrong, without a model: which failures may be theirs.",
     "identify": "Have a model judge the failures of a run: whose fault, and "
     "what the agent did wrong.",
     "judges": "Check judges by labelled cases, list what was found, and make cases to label.",

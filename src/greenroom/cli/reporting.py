@@ -40,6 +40,10 @@ class ReportOptions(Config):
         description="Show the figures by tag, kind or tool (runs), or by a column (evaluations). "
         "May be given several times.",
     )
+    audit: bool = Field(
+        default=False,
+        description="Audit the simulated users, too: every conversation is read.",
+    )
     gates: Annotated[list[str] | None, Flag(metavar="GATE")] = Field(
         default=None,
         description="What has to hold, such as 'pass^1>=0.8'; else the exit status is 1. May be "
@@ -211,6 +215,7 @@ def reported(
         strict=outcome.strict,
         by=outcome.by,
         without=outcome.exclude_tasks or (),
+        audit=outcome.audit,
     )
     if outcome.junit is not None:
         write_whole(outcome.junit, pieces(report, "junit"))

@@ -16,7 +16,7 @@ from greenroom.util.files import check_directory, write_whole
 if TYPE_CHECKING:
     from greenroom.benchmark.config import RunConfig
     from greenroom.domains.domain import Domain
-    from greenroom.domains.task_audit import Finding
+    from greenroom.domains.task_audit import TaskFinding
 
 FORMAT = 1
 
@@ -41,7 +41,7 @@ def audit_split(
         check_directory(output)
     split, indices = config.task_split, chosen_tasks(domain, config)
     findings, notes = (
-        _of_runs(domain, split, indices, runs) if runs else (list["Finding"](), list[str]())
+        _of_runs(domain, split, indices, runs) if runs else (list["TaskFinding"](), list[str]())
     )
     with progress_bar("Tasks", len(indices), shown=len(indices) >= _MANY) as advance:
         findings += audit_tasks(domain, split, indices, lambda: advance(""))
@@ -65,7 +65,7 @@ _MANY = 500
 
 def _of_runs(
     domain: Domain, split: str, indices: Sequence[int], names: Sequence[str]
-) -> tuple[list[Finding], list[str]]:
+) -> tuple[list[TaskFinding], list[str]]:
     from greenroom.benchmark.task_audits import findings_of_runs
     from greenroom.cli.result_files import opened_jobs
     from greenroom.errors import InputError
@@ -84,7 +84,7 @@ def _as_json(
     indices: Sequence[int],
     runs: Sequence[str],
     kinds: set[str],
-    found: Sequence[Finding],
+    found: Sequence[TaskFinding],
     notes: Sequence[str],
 ) -> dict[str, Any]:
     from greenroom.domains.content import task_set
@@ -113,7 +113,7 @@ def _print(
     domain: Domain,
     split: str,
     indices: Sequence[int],
-    found: Sequence[Finding],
+    found: Sequence[TaskFinding],
     notes: Sequence[str],
 ) -> None:
     from greenroom.domains.task_audit import FAULTS

@@ -12,7 +12,7 @@ from greenroom.domains.plugins import DomainPlugin, domain_names
 from greenroom.domains.policy_checks import Moment, PolicyCheck
 from greenroom.domains.reward import Reward
 from greenroom.domains.steps import Step, Trajectory, UserCall
-from greenroom.domains.task_audit import Finding, audit_tasks
+from greenroom.domains.task_audit import TaskFinding, audit_tasks
 from greenroom.domains.tasks import (
     RESPOND,
     STOP,
@@ -41,7 +41,6 @@ __all__ = [
     "Edition",
     "Environment",
     "FieldDifference",
-    "Finding",
     "GroundTruth",
     "InitialState",
     "Moment",
@@ -57,6 +56,7 @@ __all__ = [
     "Step",
     "Table",
     "Task",
+    "TaskFinding",
     "TaskProblem",
     "Tool",
     "Toolset",

@@ -44,7 +44,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
-class Finding:
+class TaskFinding:
     """A fault of a task."""
 
     task_index: int
@@ -62,7 +62,7 @@ def audit_tasks(
     split: str = DEFAULT_SPLIT,
     indices: Sequence[int] | None = None,
     on_task: Callable[[], None] = lambda: None,
-) -> list[Finding]:
+) -> list[TaskFinding]:
     """All faults of a split's tasks that show without a run, by task.
 
     `on_task` is called after each task.
@@ -70,11 +70,11 @@ def audit_tasks(
     tasks = domain.tasks(split)
     chosen = list(range(len(tasks)) if indices is None else indices)
     problems = validate_tasks(domain, split, chosen, on_task)
-    found = [Finding(one.task_index, one.kind, one.problem, one.evidence) for one in problems]
+    found = [TaskFinding(one.task_index, one.kind, one.problem, one.evidence) for one in problems]
     for index in solved_by_nothing(domain, split, chosen):
         if REFUSAL in tasks[index].tags:
             said = "an agent that says and does nothing passes it, as its request is to be refused"
-            found.append(Finding(index, "silent-refusal", said))
+            found.append(TaskFinding(index, "silent-refusal", said))
     unplayable = {one.task_index for one in problems if one.kind == "set-up-fails"}
     for index in chosen:
         if index not in unplayable:
@@ -84,15 +84,15 @@ def audit_tasks(
     return in_order(found)
 
 
-def in_order(findings: Iterable[Finding]) -> list[Finding]:
+def in_order(findings: Iterable[TaskFinding]) -> list[TaskFinding]:
     """Findings by task, and those of a task by kind."""
     order = list(FAULTS)
     return sorted(findings, key=lambda one: (one.task_index, order.index(one.kind)))
 
 
-def _against_policy(domain: Domain, split: str, index: int) -> Iterator[Finding]:
+def _against_policy(domain: Domain, split: str, index: int) -> Iterator[TaskFinding]:
     for breach in breaches(domain, domain.task(index, split)):
-        yield Finding(
+        yield TaskFinding(
             index,
             "against-policy",
             f"action {breach.index} ({breach.action.name}) {breach.sentence}",
@@ -102,7 +102,7 @@ def _against_policy(domain: Domain, split: str, index: int) -> Iterator[Finding]
 
 def _alike(
     domain: Domain, split: str, chosen: Sequence[int], equal: Collection[int]
-) -> Iterator[Finding]:
+) -> Iterator[TaskFinding]:
     """Tasks that ask for the same as an earlier one, or say the same and ask for another thing.
 
     Of those that are `equal` to an earlier one, `duplicate` tells.
@@ -122,7 +122,7 @@ def _alike(
         earlier = said.setdefault(wording, index)
         if demands[earlier] != demand:
             sentence = f"says the same as task {earlier}, and demands something else"
-            yield Finding(index, "contradictory", sentence, {"task": earlier})
+            yield TaskFinding(index, "contradictory", sentence, {"task": earlier})
         others = asked.setdefault(digest([begins, demand]), [])
         likeness, other = max(
             ((_likeness(own, words[one]), one) for one in others), default=(0.0, index)
@@ -131,7 +131,7 @@ def _alike(
             share = f"{100 * likeness:.0f} %"
             sentence = f"asks for the same as task {other}; {share} of their words are the same"
             evidence = {"task": other, "likeness": round(likeness, 3)}
-            yield Finding(index, "near-duplicate", sentence, evidence)
+            yield TaskFinding(index, "near-duplicate", sentence, evidence)
         others.append(index)
 
 
@@ -155,7 +155,7 @@ def _likeness(one: Counter[str], other: Counter[str]) -> float:
     return (one & other).total() / either if either else 0.0
 
 
-def finding_json(domain: Domain, split: str, finding: Finding) -> dict[str, Any]:
+def finding_json(domain: Domain, split: str, finding: TaskFinding) -> dict[str, Any]:
     """A finding with its task, as an audit's file has it."""
     task = domain.task(finding.task_index, split)
     return {
@@ -165,4 +165,4 @@ def finding_json(domain: Domain, split: str, finding: Finding) -> dict[str, Any]
     } | finding.to_json()
 
 
-__all__ = ["FAULTS", "FROM_RUNS", "Finding", "audit_tasks", "finding_json", "in_order"]
+__all__ = ["FAULTS", "FROM_RUNS", "TaskFinding", "audit_tasks", "finding_json", "in_order"]

@@ -24,6 +24,7 @@ from greenroom.reports.report import (
     StoredResults,
 )
 from greenroom.reports.run_tally import counted_run
+from greenroom.reports.user_audit import audit_rows, audit_run
 from greenroom.store import EvaluationRecord, RunRecord, Store, TestSetVersion
 from greenroom.util.raw_json import plain
 
@@ -35,6 +36,8 @@ class Wanted(TypedDict, total=False):
     """What has to hold; None for what the run or evaluation was begun with."""
     strict: bool | None
     """Gates look at the plain figures; None for what the run or evaluation was begun with."""
+    audit: bool
+    """Whether the simulated users are audited: every conversation is read."""
     by: Sequence[str]
     """What slices are made by: tag, kind or tool for a run, columns for an evaluation."""
     without: Sequence[int | str]
@@ -56,9 +59,14 @@ def build_report(
     if isinstance(job, RunRecord):
         job = without_tasks(job, without)
         data = counted_run(counted_episodes(store, job.id), job).data(store, job, by)
+        if wanted.get("audit"):
+            data = data.model_copy(update={"user_audit": audit_run(store, job)})
     else:
         _refuse_tasks(without)
         data = _evaluation_data(store, job, by)
+        if wanted.get("audit"):
+            audit = audit_rows(evaluated_rows(store, job))
+            data = data.model_copy(update={"user_audit": audit})
     return report_of(data, gates=gates, strict=strict)
 
 

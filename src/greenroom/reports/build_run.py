@@ -31,6 +31,7 @@ from greenroom.reports.texts import (
     plural,
     wish,
 )
+from greenroom.reports.user_audit import audit_sections
 from greenroom.util.raw_json import plain, raw_text
 
 
@@ -192,6 +193,11 @@ def _call(action: Mapping[str, Any]) -> str:
     given: Mapping[str, Any] = action.get("kwargs") or {}
     arguments = ", ".join(f"{name}={raw_text(plain(value))}" for name, value in given.items())
     return f"{action.get('name', '')}({arguments})"
+
+
+def user_audit(data: RunData) -> Iterator[AnySection]:
+    """What the simulated users did wrong, where that was asked for."""
+    yield from audit_sections(data.user_audit)
 
 
 # Slices, costs, latency, tools
@@ -371,6 +377,7 @@ SECTIONS: tuple[shared.Builder[RunData], ...] = (
     outcomes,
     cells,
     failures,
+    user_audit,
     slices,
     costs,
     latency,

@@ -218,8 +218,6 @@ class EpisodeRecord(CellRecord):
     """What the agent counted beyond the usual, by what it is of."""
     printed: str = ""
     """What the agent's program printed beside what it said: the end of it, without secrets."""
-    flags: list[str] = Field(default_factory=list[str])
-    """What was odd about the simulated user, if anything was."""
     pruned: PrunedRecord | None = None
     """What is left of it once its conversation was pruned; None where that is still there."""
 
