@@ -14,12 +14,12 @@ from greenroom.cli.options import (
     Json,
     JUnit,
     Output,
-    Processes,
     Run,
     cached_fields,
 )
 from greenroom.cli.output import echo
 from greenroom.cli.reporting import finish, report_options
+from greenroom.cli.worker_options import WorkerOptions
 from greenroom.cli.working import play_and_report, tell_workers
 
 app = typer.Typer()
@@ -36,7 +36,8 @@ def run(
     name: Annotated[
         str | None, typer.Option("--name", help="A name for the run; one is made up otherwise.")
     ] = None,
-    processes: Processes = None,
+    *,
+    workers: WorkerOptions,
     json: Json = False,
 ) -> None:
     """Let an agent play tasks and report how many it solves, and how reliably.
@@ -57,7 +58,7 @@ def run(
     if config.model and strategy.reads_script and not strategy.needs_model:
         echo(f"--model is not used: the {strategy.name} agent asks no model.", err=True)
     with remove_if_refused(store.runs, record):
-        report = play_and_report(store, record, prepared, wanted, processes=processes, json=json)
+        report = play_and_report(store, record, prepared, wanted, workers=workers, json=json)
     finish(report)
 
 
@@ -68,7 +69,8 @@ def resume(
     run: Run,
     junit: JUnit = None,
     output: Output = None,
-    processes: Processes = None,
+    *,
+    workers: WorkerOptions,
     json: Json = False,
 ) -> None:
     """Go on with a run that was interrupted: only what has no result yet is played."""
@@ -79,4 +81,4 @@ def resume(
     store = open_store()
     record, prepared = reopen_run(store, run, fields)
     tell_workers(store.runs, record, fields)
-    finish(play_and_report(store, record, prepared, wanted, processes=processes, json=json))
+    finish(play_and_report(store, record, prepared, wanted, workers=workers, json=json))
