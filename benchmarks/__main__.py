@@ -12,6 +12,7 @@ from benchmarks.beside_agenta import calls_beside_agenta
 from benchmarks.environments import episode_speed, live_environments
 from benchmarks.evaluations import evaluated_rows
 from benchmarks.gateway import metered_calls
+from benchmarks.judges import judges
 from benchmarks.large_store import large_jobs
 from benchmarks.mcp_calls import mcp_calls
 from benchmarks.models import (
@@ -58,6 +59,7 @@ BENCHMARKS = (
     coverage,
     false_calls,
     power,
+    judges,
     planted_faults,
 )
 

@@ -69,6 +69,7 @@ WHOLLY_SLOW = {
     "chaos/test_signals.py": "jobs in processes that are stopped",
     "chaos/test_store_outages.py": "jobs in processes, whose database is stopped",
     "evaluation/test_runs_servers.py": "servers that stall, over seconds",
+    "judges/test_checks.py": "judges behind HTTP, asked hundreds of times",
     "playground/test_accessibility.py": "a browser on every page",
     "playground/test_agenta.py": "a server of Agenta, in another environment",
     "playground/test_bounds.py": "thousands of episodes, rows and messages in a browser",

@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, str] = {
     "audit": "Find what simulated users did wrong, without a model: which failures may be theirs.",
     "identify": "Have a model judge the failures of a run: whose fault, and "
     "what the agent did wrong.",
+    "judges": "Check judges by labelled cases, list what was found, and make cases to label.",
     "worker": "Work on what is under way in a store, together with others, until it is done.",
     "serve": "Serve workflows over HTTP until Ctrl-C.",
     "mcp": "Give an MCP client the tools and the policy of a domain, to play a task by hand.",

@@ -27,7 +27,7 @@ app = typer.Typer()
 
 
 @app.command()
-@takes(ReportOptions, only=("output", "all"))
+@takes(ReportOptions, only=("output", "all", "exclude_tasks"))
 def compare(
     fields: dict[str, Any],
     names: Annotated[
@@ -78,6 +78,7 @@ def compare(
 
     if len(set(names)) < 2 or len(set(names)) < len(names):
         raise InputError("Name at least two different ones: greenroom compare BASELINE OTHER ...")
+    outcome = checked(ReportOptions, fields)
     with opened_jobs(names, env) as (store, jobs):
         report = compare_stored(
             store,
@@ -85,8 +86,8 @@ def compare(
             convention="errors_excluded" if errors is Errors.excluded else "errors_as_failures",
             detect=detect,
             equal_tasks=equal_tasks,
+            without=outcome.exclude_tasks or (),
         )
-    outcome = checked(ReportOptions, fields)
     if markdown and outcome.output is None:
         write(report, None, Format.markdown)
     else:

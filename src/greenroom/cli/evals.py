@@ -67,7 +67,7 @@ def list_evaluations(json: Json = False) -> None:
 
 
 @app.command()
-@takes(ReportOptions)
+@takes(ReportOptions, without=("exclude_tasks",))
 def show(
     fields: dict[str, Any],
     evaluation: Evaluation,

@@ -21,6 +21,7 @@ from greenroom.judging.config import JudgingConfig
 from greenroom.options import checked
 
 if TYPE_CHECKING:
+    from greenroom.analysis.judge_checks import JudgeCheck
     from greenroom.store import JudgementRecord, JudgingRecord, Store
 
 
@@ -56,6 +57,7 @@ def identify(
     gave before are not asked for again.
     """
     from greenroom.judging import failures_of, start_judging, summarise
+    from greenroom.reports.judge_checks import check_of_judging
     from greenroom.reports.texts import plural
     from greenroom.store import RunRecord
 
@@ -68,18 +70,21 @@ def identify(
         failures = failures_of(store, run.id)
         wanted = set(failures.keys[: config.max_failures])
         judgements: list[JudgementRecord] = []
+        check: JudgeCheck | None = None
         if wanted:
             judging = start_judging(store, run, config, again=again)
             words = ["greenroom", "identify", target, *flags_to_repeat(config, env, is_file)]
             resume = redacted(shlex.join(words))
             _judge(store, judging, config, resume, workers, kept=not is_file, shown=not json)
             found = store.judgings.results(judging.id)
+            check = check_of_judging(store, judging)
             judgements = [one for one in found if one.key in wanted]
     if json:
         print_json(
             {
                 "source": run.name,
                 "judge": config.judge,
+                "check": None if check is None else check.model_dump(mode="json"),
                 "episodes": failures.episodes,
                 "failures": len(failures.keys),
                 "pruned": failures.pruned,
@@ -88,7 +93,7 @@ def identify(
             }
         )
     else:
-        print_judgements(run.name, config.judge, len(failures.keys), judgements, examples)
+        print_judgements(run.name, config.judge, len(failures.keys), judgements, examples, check)
         if failures.pruned:
             more = plural(failures.pruned, "more failure")
             echo(f"{more} left out: the conversations were pruned.")
@@ -125,10 +130,16 @@ def _judge(
 
 
 def print_judgements(
-    title: str, judge: str, failures: int, judgements: Sequence[JudgementRecord], examples: int
+    title: str,
+    judge: str,
+    failures: int,
+    judgements: Sequence[JudgementRecord],
+    examples: int,
+    check: JudgeCheck | None,
 ) -> None:
-    """Print judgements counted, and some of them in full."""
+    """Print judgements counted, and some of them in full; then how far the judge can be trusted."""
     from greenroom.judging import summarise
+    from greenroom.reports.judge_checks import check_words
 
     out = console()
     if not judgements:
@@ -156,6 +167,8 @@ def print_judgements(
         cost = f", {usage.cost:.4f} US dollars"
     tokens = usage.prompt_tokens + usage.completion_tokens
     out.print(f"Judging took {usage.calls} calls, {tokens} tokens{cost}.")
+    for words in check_words(check, f"identify --judge-model {judge}"):
+        out.print(words, markup=False, soft_wrap=True)
 
 
 def _print_one(one: JudgementRecord) -> None:

@@ -19,6 +19,8 @@ from greenroom.analysis.judged import JudgedFigures
 from greenroom.analysis.verdicts import p_text, verdict_in_short
 from greenroom.errors import InputError
 from greenroom.reports import shared_sections as shared
+from greenroom.reports.exclusions import exclusion_words, without_tasks
+from greenroom.reports.judge_checks import short_words
 from greenroom.reports.report import ComparisonReport
 from greenroom.reports.run_tally import RunTally, counted_run
 from greenroom.reports.sections import AnySection, Cell, Row
@@ -41,18 +43,22 @@ def compare_stored(
     reasons: bool = True,
     counted: Callable[[RunRecord], RunTally] | None = None,
     equal_tasks: bool = False,
+    without: Sequence[int | str] = (),
 ) -> ComparisonReport:
     """Compare stored runs, or stored evaluations, with the first of them.
 
     Raises an InputError if they are not of the same tasks or rows; with `equal_tasks`, runs of
-    different task sets are compared on the tasks that are equal in all. `counted` gives what was
+    different task sets are compared on the tasks that are equal in all. The tasks `without` are
+    left out. `counted` gives what was
     counted of a run before; without it, its episodes are read. Without `reasons`, flipped rows of
     evaluations do not say why they failed, and no result is read in full.
     """
-    runs = [job for job in jobs if isinstance(job, RunRecord)]
+    runs = [without_tasks(job, without) for job in jobs if isinstance(job, RunRecord)]
     evaluations = [job for job in jobs if isinstance(job, EvaluationRecord)]
     if equal_tasks and evaluations:
         raise InputError("Evaluations have rows, not tasks: --equal-tasks is for runs.")
+    if without and evaluations:
+        raise InputError("Evaluations have rows, not tasks: --exclude-tasks is for runs.")
     equal = only_equal_tasks(runs) if equal_tasks else None
     if runs and equal is None:
         check_same_tasks(runs)
@@ -74,18 +80,19 @@ def compare_stored(
             )
         else:
             tallies = (
-                counted(run) if counted else counted_run(counted_episodes(store, run.id))
+                counted(run) if counted else counted_run(counted_episodes(store, run.id), run)
                 for run in runs
             )
         compared: list[ComparedRun] = []
         judged: dict[str, JudgedFigures] = {}
         for run, tally in zip(runs, tallies, strict=True):
             compared.append(tally.compared(run))
-            if verdicts := tally.judged(run):
+            if verdicts := tally.judged(store, run):
                 judged[run.name] = verdicts
         found = compare_runs(compared, convention=convention, detect=detect)
         notes = [
             *(equal.notes if equal else ()),
+            *_exclusion_notes(runs),
             *_coverage_notes(compared, found),
             *_judge_notes(judged),
         ]
@@ -104,6 +111,15 @@ def compare_stored(
     )
 
 
+def _exclusion_notes(runs: Sequence[RunRecord]) -> Iterator[str]:
+    """What is excluded; once where it is the same in all."""
+    said = {run.name: " ".join(exclusion_words(run.excluded)) for run in runs}
+    if len(set(said.values())) > 1:
+        yield from (f"{name}: {one or 'no task is excluded.'}" for name, one in said.items())
+    elif runs:
+        yield from exclusion_words(runs[0].excluded)
+
+
 def _judge_notes(judged: Mapping[str, JudgedFigures]) -> Iterator[str]:
     """What of each run a judge decided: rewards with verdicts and without are different figures."""
     if not judged:
@@ -116,7 +132,9 @@ def _judge_notes(judged: Mapping[str, JudgedFigures]) -> Iterator[str]:
             [f"{plural(one.unjudged, 'sentence')} left out, not judged"] if one.unjudged else []
         )
         said.append(f"{label} has {' and '.join(words)}")
-    yield f"Rewards that need a judge: {'; '.join(said)}."
+    checks = (f"{label}: {short_words(one.check)}" for label, one in judged.items() if one.check)
+    known = "".join(f" {words}." for words in checks)
+    yield f"Rewards that need a judge: {'; '.join(said)}.{known}"
     means = (f"{label} {one.reward_without_judge:.3f}" for label, one in judged.items())
     yield f"Mean reward without the judge: {', '.join(means)}."
 

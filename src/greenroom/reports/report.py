@@ -11,6 +11,7 @@ from pydantic import Field, WrapSerializer, WrapValidator, computed_field
 from greenroom.analysis import compared, figures
 from greenroom.analysis.evaluations import EvaluationFigures
 from greenroom.analysis.figures import Immutable
+from greenroom.analysis.judge_checks import JudgeCheck
 from greenroom.analysis.judged import JudgedFigures
 from greenroom.analysis.slices import Slice
 from greenroom.analysis.tally import usage_by_purse
@@ -213,6 +214,8 @@ class EvaluationData(Immutable, frozen=True):
     """What attempts without an answer used."""
     by: list[str] = Field(default_factory=list[str])
     """The columns that slices are made by."""
+    judges: dict[str, JudgeCheck | None] = Field(default_factory=dict[str, JudgeCheck | None])
+    """Evaluators that are a model's opinion, by alias, and how far each can be trusted."""
     user_audit: UserAudit | None = None
     """What the simulated users did wrong, where that was asked for."""
 
