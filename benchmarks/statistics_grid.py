@@ -1,0 +1,240 @@
+"""Whether intervals and comparisons keep their word everywhere: a grid of simulations.
+
+Every cell has a number of tasks, of trials, a mean chance of success and a likeness of the trials
+of one task; what is drawn is as in `benchmarks.statistics`. Each cell is played 1,000 times. A
+cell that looks as if it missed its limit by chance alone is played up to 16,000 times before it is
+judged, on all of its repetitions: a cell misses its limit if it is beyond it by more than 2.6
+standard errors. Of 1,000 cells at the limit, five would look so.
+
+**Intervals** hold the truth in 92 to 99 % of repetitions. Where they hold it more often, at least
+half of them have to be marked as cautious.
+
+**Equal agents** are called different in at most 5 %: with the same chances on every task, with half
+of the tasks as hard for one as for the other, and with episodes that break only where one of the
+agents would have failed.
+
+**Power** is compared with a z-test of the same differences of tasks, the critical value of which is
+raised until its own false calls are at most 5 % in each cell with so many tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from itertools import product
+from math import comb, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.measures import Measure
+from benchmarks.statistics import chances, true_pass_hat
+from greenroom.analysis.comparison import EQUAL_WITHIN
+from greenroom.analysis.figures import Estimate
+from greenroom.analysis.intervals import SuccessIntervals
+from greenroom.analysis.paired import (
+    difference_interval,
+    equivalence_bounds,
+    sign_flip_p_value,
+)
+
+TASKS = (10, 20, 50, 115)
+TRIALS = (1, 2, 4, 8)
+MEANS = (0.02, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.98)
+LIKENESSES = (0.0, 0.3, 0.6)
+REPETITIONS = 1_000
+MOST_REPETITIONS = 16_000
+_ERRORS = 2.6
+_BROKEN = 0.3
+"""The share of failing trials that break."""
+
+Integers = NDArray[np.int64]
+
+
+class Place(NamedTuple):
+    """A cell of the grid."""
+
+    tasks: int
+    trials: int
+    mean: float
+    likeness: float
+
+    def generator(self, *more: int) -> np.random.Generator:
+        """The random numbers of this cell."""
+        drawn = (self.tasks, self.trials, round(100 * self.mean), round(10 * self.likeness))
+        return np.random.default_rng([*drawn, *more])
+
+    def chances(self, generator: np.random.Generator) -> NDArray[np.float64]:
+        """The chances of its tasks in 1,000 repetitions."""
+        size = REPETITIONS * self.tasks
+        found = chances(generator, size, self.mean, self.likeness)
+        return found.reshape(REPETITIONS, self.tasks)
+
+
+def places() -> Iterator[Place]:
+    """All cells."""
+    for place in product(TASKS, TRIALS, MEANS, LIKENESSES):
+        yield Place(*place)
+
+
+class Count(NamedTuple):
+    """How often something happened."""
+
+    times: int
+    of: int
+
+    @property
+    def share(self) -> float:
+        """In per cent."""
+        return 100 * self.times / self.of
+
+    def beyond(self, limit: float, errors: float = 0.0) -> float:
+        """How far it is above a limit in per cent, by more than so many standard errors."""
+        return self.share - limit - errors * sqrt(limit * (100 - limit) / self.of)
+
+    def below(self, limit: float, errors: float = 0.0) -> float:
+        """How far it is below a limit, by more than so many standard errors."""
+        return limit - self.share - errors * sqrt(limit * (100 - limit) / self.of)
+
+
+def settled(play: Callable[[int], int], limit: float, *, least: bool = False) -> Count:
+    """Play a cell until it is within its limit, or has been played often enough to judge it."""
+    count = Count(play(0), REPETITIONS)
+    for batch in range(1, MOST_REPETITIONS // REPETITIONS):
+        if (count.below(limit) if least else count.beyond(limit)) <= 0:
+            break
+        count = Count(count.times + play(batch), count.of + REPETITIONS)
+    return count
+
+
+# Intervals
+
+
+@lru_cache(maxsize=200_000)
+def _interval(trials: int, k: int, occurring: tuple[int, ...]) -> Estimate:
+    counts = [(trials, solved) for solved, tasks in enumerate(occurring) for _ in range(tasks)]
+    return SuccessIntervals(counts).pass_hat_k(k)
+
+
+class Covered(NamedTuple):
+    """What intervals did in a cell."""
+
+    held: int
+    marked: int
+
+
+def _covered(place: Place, k: int, batch: int) -> Covered:
+    generator = place.generator(batch)
+    truth = true_pass_hat(place.mean, place.likeness, k)
+    held = marked = 0
+    for row in generator.binomial(place.trials, place.chances(generator)):
+        occurring = tuple(np.bincount(row, minlength=place.trials + 1).tolist())
+        found = _interval(place.trials, k, occurring)
+        held += found.low <= truth <= found.high
+        marked += found.cautious
+    return Covered(held, marked)
+
+
+def grid_coverage() -> Iterator[Measure]:
+    """Coverage of the 95 % interval of pass^1 and pass^4 over the grid."""
+    for k in (1, 4):
+        cells = [place for place in places() if place.trials >= k]
+        low, high, wide, missed = 100.0, 0.0, 0, 0
+        for place in cells:
+
+            def held(batch: int, place: Place = place) -> int:
+                return _covered(place, k, batch).held
+
+            first = _covered(place, k, 0)
+            count = Count(first.held, REPETITIONS)
+            if count.below(92) > 0:
+                count = settled(held, 92, least=True)
+                missed += count.below(92, _ERRORS) > 0
+            elif count.beyond(99) > 0:
+                if first.marked >= REPETITIONS / 2:
+                    wide += 1
+                else:
+                    count = settled(held, 99)
+                    missed += count.beyond(99, _ERRORS) > 0
+            low, high = min(low, count.share), max(high, count.share)
+        yield Measure(
+            f"95 % interval of pass^{k}: cells of {len(cells)} with the truth held in less than "
+            "92 %, or in more than 99 % and not marked",
+            f"{low:.1f} to {high:.1f} %, {wide} cells wider and marked",
+            "",
+            missed,
+            " cells",
+            at_most=0,
+        )
+
+
+# Comparisons
+
+
+@lru_cache(maxsize=500_000)
+def _p_value(trials: int, occurring: tuple[int, ...]) -> float:
+    apart = [(at - trials) / trials for at, tasks in enumerate(occurring) for _ in range(tasks)]
+    return sign_flip_p_value(apart)
+
+
+def _called(apart: Integers, trials: int) -> bool:
+    occurring = tuple(np.bincount(apart + trials, minlength=2 * trials + 1).tolist())
+    if _p_value(trials, occurring) > 0.05:
+        return False
+    found = difference_interval((apart / trials).tolist())
+    return found.low > 0 or found.high < 0
+
+
+def _differences(place: Place, batch: int, shared: float, rise: float = 0.0) -> Integers:
+    """What two agents differ by on each task, in trials: a row for each repetition."""
+    generator = place.generator(batch, round(10 * shared), 1)
+    before, afresh = place.chances(generator), place.chances(generator)
+    after = np.where(generator.random(before.shape) < shared, before, afresh)
+    if rise > 0:
+        after = after + (1 - after) * rise / (1 - place.mean)
+    elif rise < 0:
+        after = after * (1 + rise / place.mean)
+    drawn = (generator.binomial(place.trials, one) for one in (after, before))
+    first, second = drawn
+    return first - second
+
+
+def grid_false_calls() -> Iterator[Measure]:
+    """Equal agents that are called different, over the grid."""
+    for shared in (1.0, 0.5):
+        # Where all tasks are equally hard, no task suits one agent more than the other.
+        cells = [place for place in places() if place.likeness or shared == 1]
+
+        def called(place: Place, batch: int, shared: float = shared) -> int:
+            rows = _differences(place, batch, shared)
+            return sum(_called(row, place.trials) for row in rows)
+
+        yield _false_calls(
+            f"Equal agents called different, {100 * shared:.0f} % of tasks equally hard", cells, called
+        )
+    yield _false_calls(
+        "Equal agents called different, failing trials of one of them break in 30 %",
+        [place for place in places() if place.trials in (1, 4) and place.mean in (0.1, 0.5, 0.9)],
+        _called_though_broken,
+    )
+
+
+def _false_calls(name: str, cells: list[Place], called: Callable[[Place, int], int]) -> Measure:
+    most, missed = 0.0, 0
+    for place in cells:
+
+        def play(batch: int, place: Place = place) -> int:
+            return called(place, batch)
+
+        count = settled(play, 5)
+        most = max(most, count.share)
+        missed += count.beyond(5, _ERRORS) > 0
+    return Measure(
+        f"{name}: cells of {len(cells)} with more than 5 %",
+        f"{most:.1f} % at most",
+        "",
+        missed,
+        " cells",
+        at_most=0,
+    )
