@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom.analysis.evaluations import mean_of_rows
-from greenroom.analysis.intervals import average_reward
 from greenroom.analysis.latency import quantile_estimate
 from greenroom.store import Usage
 from tests.evaluation.figured import measured, shares, summary

@@ -41,7 +41,7 @@ def test_failures_and_successes_mirror_each_other(counts: list[tuple[int, int]])
 
     value, low, high = both(counts)
     mirrored = both([(n, n - c) for n, c in counts])
-    # The end that a figure of 1/2 is nearer to is a matter of rounding; resamples differ.
+    # The end that a figure of 1/2 is nearer to is a matter of rounding.
     if abs(value - 0.5) > 0.02:
         assert mirrored == pytest.approx((1 - value, 1 - high, 1 - low), abs=0.05)
 
@@ -103,7 +103,7 @@ def test_counts_without_an_interval() -> None:
 def test_the_mean_of_counts_is_covered() -> None:
     generator = np.random.default_rng(4)
     covered = 0
-    for seed in range(300):
+    for _ in range(300):
         levels = generator.gamma(4, 2, size=30)
         counts = {task: generator.poisson(level, 4).tolist() for task, level in enumerate(levels)}
         estimate = mean_count(counts)
@@ -135,11 +135,9 @@ def test_the_truth_about_all_tasks_is_covered(
     a, b = mean * weight, (1 - mean) * weight
     truths = {1: mean, 4: float(np.prod([(a + j) / (a + b + j) for j in range(4)]))}
     covered = dict.fromkeys(truths, 0)
-    for seed in range(300):
+    for _ in range(300):
         successes = generator.binomial(trials, generator.beta(a, b, size=tasks))
-        intervals = SuccessIntervals(
-            [(trials, int(c)) for c in successes]
-        )
+        intervals = SuccessIntervals([(trials, int(c)) for c in successes])
         for k, truth in truths.items():
             estimate = intervals.pass_hat_k(k)
             covered[k] += estimate.low <= truth <= estimate.high

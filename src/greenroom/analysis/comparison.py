@@ -51,6 +51,16 @@ class ComparedRun:
     tells_itself: bool = False
     """Nobody but the agent counts what it spends."""
 
+    def counted(self) -> Tally:
+        """Its episodes by task and trial."""
+        return tally(
+            self.episodes,
+            task_indices=self.task_indices,
+            num_trials=self.num_trials,
+            asks_no_model=self.asks_no_model,
+            tells_itself=self.tells_itself,
+        )
+
 
 @dataclass(frozen=True)
 class _Side:
@@ -174,13 +184,7 @@ def _pairs_if(baseline: _Side, other: _Side, *, best: bool) -> list[tuple[Counts
 
 
 def _side(run: ComparedRun, convention: ErrorConvention, confidence: float) -> _Side:
-    counted = tally(
-        run.episodes,
-        task_indices=run.task_indices,
-        num_trials=run.num_trials,
-        asks_no_model=run.asks_no_model,
-        tells_itself=run.tells_itself,
-    )
+    counted = run.counted()
     metrics = convention_metrics(counted, convention, over=run.over, confidence=confidence)
     played = counted.played
     with_result = sum(reward_of(one) is not None for one in played)
@@ -212,10 +216,7 @@ def uneven_errors(run: ComparedRun, beside: ComparedRun) -> tuple[float, float] 
     None if that is no more than chance, or if there are only few such episodes. The other run says
     how hard a task is, since this one's failures may be what is missing.
     """
-    counted, other = (
-        tally(one.episodes, task_indices=one.task_indices, num_trials=one.num_trials)
-        for one in (run, beside)
-    )
+    counted, other = run.counted(), beside.counted()
     kept = counted.rewards("errors_excluded", over=run.over)
     rates = {
         index: fmean(reward >= SOLVED for reward in rewards.values())

@@ -51,9 +51,7 @@ Floats = NDArray[np.float64]
 class SuccessIntervals:
     """pass^k and the overall score of tasks with their trials, with intervals."""
 
-    def __init__(
-        self, counts: Sequence[tuple[int, int]], confidence: float = CONFIDENCE
-    ) -> None:
+    def __init__(self, counts: Sequence[tuple[int, int]], confidence: float = CONFIDENCE) -> None:
         """Take each task's number of trials, and how many of them succeeded."""
         self._counts = [(trials, successes) for trials, successes in counts if trials > 0]
         self._confidence = confidence

@@ -151,7 +151,9 @@ def convention_metrics(
         for task_index, trials in counted.rewards(convention, over=over).items()
     }
     episodes = sum(len(rewards) for rewards in by_task.values())
-    successes = SuccessIntervals([success_counts(rewards) for rewards in by_task.values()], confidence)
+    successes = SuccessIntervals(
+        [success_counts(rewards) for rewards in by_task.values()], confidence
+    )
     ks = range(1, max(1, successes.most_trials) + 1)
     return figures.ConventionMetrics(
         convention=convention,

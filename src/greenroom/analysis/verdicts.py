@@ -10,9 +10,7 @@ _MOST_TRIALS = 200
 """Beyond so many, the estimate is close to "no number of trials does", and moves with every run."""
 
 
-def verdict_of(
-    found: PairedFigure, p_adjusted: float, margin: float, confidence: float
-) -> Verdict:
+def verdict_of(found: PairedFigure, p_adjusted: float, margin: float, confidence: float) -> Verdict:
     """A difference is called if the test and the interval both say so, after any correction.
 
     Without one, the two are equivalent if a difference as large as the margin is ruled out.

@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, str] = {
     "resume": "Go on with a run that was interrupted: only what has no result yet is played.",
     "compare": "Compare runs or evaluations with the first, task by task or row by row.",
     "trend": "Find tasks that are solved more or less often than in the runs before.",
+    "plan": "Say how many tasks and trials find a difference between two runs, and what they cost.",
     "errors": "Break failures down by kind, and explain each with its evidence.",
     "identify": "Have a model judge the failures of a run: whose fault, and "
     "what the agent did wrong.",

@@ -252,9 +252,7 @@ def differences(report: ComparisonReport) -> Iterator[AnySection]:
         for name, n, d in found:
             apart = shared.estimate_cells(d.difference)
             values = (known(d.baseline), known(d.value))
-            rows.append(
-                [one.label, name, n, *values, *apart, p_text(d.p_value), known(d.within)]
-            )
+            rows.append([one.label, name, n, *values, *apart, p_text(d.p_value), known(d.within)])
     # On a narrow console, names and figures come before how many and p, which the headline has.
     units = "Tasks:count:wide" if report.runs else "Rows:count:wide"
     head = ("", "Figure", units, "Before:decimal", "Now:decimal", "Difference:signed")

@@ -146,8 +146,7 @@ def interval_note(confidence: float, truth: str, *, cautious: bool = False) -> s
     level = f"{100 * confidence:g}"
     return (
         f"The range beside a figure is its {level} % interval: of 100 such ranges, {level} hold "
-        f"{truth}."
-        + (f" A cautious one holds it more often: {_CAUTIOUS}." if cautious else "")
+        f"{truth}." + (f" A cautious one holds it more often: {_CAUTIOUS}." if cautious else "")
     )
 
 
