@@ -24,6 +24,7 @@ Successes = Mapping[int, Mapping[int, bool]]
 
 _MOST_PARTS = 840
 """Steps in the largest difference: enough for up to 8 trials of each task."""
+_FEW_DIFFERING, _MANY_TASKS = 4, 20
 _MOST_STEPS = 1_000_000
 """Beyond so many, sums are as good as normal."""
 _ALIKE = 1e-9
@@ -144,17 +145,19 @@ def sign_flip_p_value(differences: Sequence[float]) -> float:
     signs are counted; of those whose sum is as far from 0 as the one seen, half (the mid-p-value).
     With one trial of each task this is McNemar's mid-p test. The normal distribution in place of
     counting calls equal agents different in up to 5.5 %, and counting all that are as far off in
-    far fewer than 5 %. No p-value is below that of the rarest pattern, all tasks on one side.
+    far fewer than 5 %. Where four tasks of many differ, all of them one way, so few are chance, too:
+    the normal distribution calls that, and 5 % holds over all numbers of tasks that may differ.
+    No p-value is below that of the rarest pattern, all tasks on one side.
     """
     signed = np.asarray(differences, dtype=np.float64)
     signed = signed[np.abs(signed) > _ALIKE]
     if not signed.size:
         return 1.0
+    normal = erfc(abs(float(signed.sum())) / sqrt(float((signed**2).sum())) / sqrt(2))
     steps = _whole_steps(signed)
-    if steps is None:
-        chance = erfc(abs(float(signed.sum())) / sqrt(float((signed**2).sum())) / sqrt(2))
-    else:
-        chance = _share_of_patterns(steps)
+    chance = normal if steps is None else _share_of_patterns(steps)
+    if signed.size <= _FEW_DIFFERING and len(differences) >= _MANY_TASKS:
+        chance = min(chance, normal)
     return max(chance, 0.5 ** (len(differences) - 1))
 
 

@@ -208,7 +208,7 @@ def _at_once(config: dict[str, Any]) -> int:
 
 
 def _price_sentence(name: str, price: EpisodePrice, at_once: int | None) -> str:
-    cost = "an unknown cost" if price.cost is None else f"${price.cost:.4g}"
+    cost = "no known cost" if price.cost is None else f"${price.cost:.4g}"
     seconds = f"{price.seconds:.3g} s" if isfinite(price.seconds) else "an unknown time"
     said = f"An episode of {name} took {cost} and {seconds}"
     places = f"{price.at_once:,} at the same time"
