@@ -48,6 +48,7 @@ LIKENESSES = (0.0, 0.3, 0.6)
 REPETITIONS = 1_000
 MOST_REPETITIONS = 10_000
 _ERRORS = 2.6
+_Z_BATCHES = 5
 _SOME_MEANS = (0.05, 0.3, 0.5, 0.9, 0.98)
 _BROKEN = 0.3
 """The share of failing trials that break."""
@@ -247,7 +248,7 @@ def _called_though_broken(place: Place, batch: int) -> int:
         runs: list[ComparedRun] = []
         for label, broken in (("A", 0.0), ("B", _BROKEN)):
             solved = generator.random((place.trials, place.tasks)) < row
-            breaks = ~solved & (generator.random(solved.shape) < broken)
+            breaks: NDArray[np.bool_] = ~solved & (generator.random(solved.shape) < broken)
             episodes = [
                 _episode(task, trial, bool(solved[trial, task]), bool(breaks[trial, task]))
                 for trial in range(place.trials)
@@ -278,10 +279,9 @@ def grid_power() -> Iterator[Measure]:
     """How often true differences are found, beside a z-test that keeps to 5 % in every cell."""
     less, cells, ours, theirs = 0.0, 0, 0.0, 0.0
     for tasks in TASKS:
-        of_tasks = [one for one in places() if one.tasks == tasks and one.mean in _SOME_MEANS]
-        equal = [_differences(place, 0, 1.0) for place in of_tasks]
-        critical = max(_critical(_z_values(rows)) for rows in equal)
-        for place in of_tasks:
+        of_tasks = [one for one in places() if one.tasks == tasks]
+        critical = max(map(_critical, of_tasks))
+        for place in (one for one in of_tasks if one.mean in _SOME_MEANS):
             rows = _differences(place, 0, 1.0, _worth_finding(place))
             found = 100 * np.mean([_called(row, place.trials) for row in rows])
             by_z = 100 * np.mean(_z_values(rows) > critical)
@@ -304,15 +304,18 @@ def _worth_finding(place: Place) -> float:
 
 
 def _z_values(rows: Integers) -> NDArray[np.float64]:
-    error = rows.std(axis=1, ddof=1) / sqrt(rows.shape[1])
-    mean = np.abs(rows.mean(axis=1))
+    apart = rows.astype(np.float64)
+    error = apart.std(axis=1, ddof=1) / sqrt(apart.shape[1])
+    mean = np.abs(apart.mean(axis=1))
     least = np.where(mean > 0, np.inf, 0.0)
     # Rounded: values on the same step are one value.
     return np.round(np.divide(mean, error, out=least, where=error > 0), 7)
 
 
-def _critical(values: NDArray[np.float64]) -> float:
-    """The usual critical value, raised until at most 5 % are above it."""
+def _critical(place: Place) -> float:
+    """The usual critical value, raised until at most 5 % of equal agents are above it."""
+    batches = [_z_values(_differences(place, batch, 1.0)) for batch in range(_Z_BATCHES)]
+    values = np.concatenate(batches)
     for value in np.unique(np.append(values, 1.96)):
         if value >= 1.96 and np.mean(values > value) <= 0.05:
             return float(value)

@@ -3,14 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from greenroom.analysis.intervals import Floats
 from greenroom.analysis.paired import sign_flip_p_value
-from greenroom.analysis.power import DifferenceSpread, PowerAnalysis
+from greenroom.analysis.power import PowerAnalysis
 from greenroom.analysis.sizes import (
     EpisodePrice,
     TaskSpread,
     comparison_sizes,
     observed_tasks,
 )
+from tests.analysis.test_simulations import chances
 
 
 def test_a_run_says_how_far_its_tasks_lie_apart() -> None:
@@ -35,8 +37,10 @@ def test_a_run_that_always_succeeds_may_fail() -> None:
 
 def test_agents_that_are_alike_differ_by_chance_alone() -> None:
     known = TaskSpread(success=0.5, likeness=0.4)
-    assert known.of_difference(1.0) == DifferenceSpread(0.0, pytest.approx(0.3))
-    assert known.of_difference(0.0) == DifferenceSpread(pytest.approx(0.2), pytest.approx(0.3))
+    for alike, between in ((1.0, 0.0), (0.0, 0.2)):
+        spread = known.of_difference(alike)
+        assert spread.between_tasks == pytest.approx(between)
+        assert spread.within_tasks == pytest.approx(0.3)
 
 
 def test_the_fewest_episodes_come_first() -> None:
@@ -68,10 +72,9 @@ def test_the_difference_is_found_as_often_as_was_planned(
     generator = np.random.default_rng(2)
     called = 0
     for _ in range(500):
-        weight = 1 / likeness - 1 if likeness else 1e9
-        first, afresh = generator.beta(success * weight, (1 - success) * weight, (2, size.tasks))
-        second = np.where(generator.random(size.tasks) < alike, first, afresh)
-        second = second + (1 - second) * 0.1 / (1 - success)
-        apart = generator.binomial(4, second) - generator.binomial(4, first)
+        first, afresh = chances(generator, (2, size.tasks), success, likeness)
+        second: Floats = np.where(generator.random(size.tasks) < alike, first, afresh)
+        second += (1 - second) * 0.1 / (1 - success)
+        apart: Floats = (generator.binomial(4, second) - generator.binomial(4, first)) * 1.0
         called += sign_flip_p_value((apart / 4).tolist()) <= 0.05
     assert called / 500 == pytest.approx(0.8, abs=0.06)

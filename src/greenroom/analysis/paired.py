@@ -145,8 +145,8 @@ def sign_flip_p_value(differences: Sequence[float]) -> float:
     signs are counted; of those whose sum is as far from 0 as the one seen, half (the mid-p-value).
     With one trial of each task this is McNemar's mid-p test. The normal distribution in place of
     counting calls equal agents different in up to 5.5 %, and counting all that are as far off in
-    far fewer than 5 %. Where four tasks of many differ, all of them one way, so few are chance, too:
-    the normal distribution calls that, and 5 % holds over all numbers of tasks that may differ.
+    far fewer than 5 %. Where four tasks of many differ, all of them one way, the normal
+    distribution calls that: how many differ is chance, too, and 5 % holds over all their numbers.
     No p-value is below that of the rarest pattern, all tasks on one side.
     """
     signed = np.asarray(differences, dtype=np.float64)

@@ -163,6 +163,7 @@ class RunContext:
                 own_settings,
                 stop_words=edition.stop_words,
                 greeting=edition.greeting,
+                persona=config.user_persona,
                 past=past_messages(self.domain.task(agent.task_index, self.split), "user"),
             )
         )
@@ -237,6 +238,8 @@ def check_models(config: RunConfig, strategy: AgentStrategy) -> UserStrategy:
         raise InputError(
             f"The {user_strategy.name} user asks a language model: name it by --user-model."
         )
+    if strategy.create_user is None:
+        user_strategy.check_persona(config.user_persona)
     return user_strategy
 
 

@@ -87,7 +87,11 @@ class EvaluationContext:
                 temperature=None,
             )
             model = self.pool.model(settings, "user", ledger, scope=scope, seed=seed)
-        return strategy.create(UserContext(model, seed, strategy.check(config.user_options)))
+        return strategy.create(
+            UserContext(
+                model, seed, strategy.check(config.user_options), persona=config.user_persona
+            )
+        )
 
     def instruction(self, brief: Brief) -> str:
         """What the user is told; a user that only recites gets the goal alone."""
@@ -103,4 +107,5 @@ def find_user(config: EvaluationConfig) -> UserStrategy:
         raise InputError(
             f"The {strategy.name} user asks a language model: name it by --user-model."
         )
+    strategy.check_persona(config.user_persona)
     return strategy

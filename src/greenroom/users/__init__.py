@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from greenroom.users.flags import conversation_flags, flags_of_steps
+from greenroom.users.prompts import PERSONAS
 from greenroom.users.scripted import ScriptedUser
 from greenroom.users.strategies import (
     UserContext,
@@ -13,6 +14,7 @@ from greenroom.users.strategies import (
 )
 
 __all__ = [
+    "PERSONAS",
     "ScriptedUser",
     "UserContext",
     "UserStrategy",
