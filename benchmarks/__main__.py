@@ -23,7 +23,7 @@ from benchmarks.models import (
 )
 from benchmarks.playground import playground_pages
 from benchmarks.serving import served_calls
-from benchmarks.statistics import coverage, false_calls, power, steady_agent
+from benchmarks.statistics import coverage, false_calls, power, steady_agent, variance_split
 from benchmarks.statistics_grid import (
     grid_coverage,
     grid_equivalence,
@@ -67,6 +67,7 @@ BENCHMARKS = (
     grid_false_calls,
     grid_power,
     grid_equivalence,
+    variance_split,
 )
 
 

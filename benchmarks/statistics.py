@@ -26,6 +26,7 @@ from greenroom.analysis.comparison import EQUAL_WITHIN
 from greenroom.analysis.intervals import SuccessIntervals
 from greenroom.analysis.paired import difference_of
 from greenroom.analysis.power import PowerAnalysis, observed_spread
+from greenroom.analysis.user_spread import Part, split_variance
 from greenroom.analysis.verdicts import verdict_of
 
 REPETITIONS = 1000
@@ -198,3 +199,49 @@ def describe(setting: Setting) -> str:
         f"{tasks} tasks x {trials} trials, p {mean}, likeness {likeness}, "
         f"{100 * shared:.0f} % of tasks equally hard"
     )
+
+
+PLANTED: dict[Part, float] = {
+    "task": 0.4,
+    "user": 0.15,
+    "task_and_user": 0.15,
+    "trial": 0.1,
+    "residual": 0.2,
+}
+
+
+def variance_split() -> Iterator[Measure]:
+    """Planted shares of task, user, both, trial and residual, found again."""
+    for missing in (0.0, 0.3):
+        found = dict.fromkeys(PLANTED, 0.0)
+        for seed in range(REPETITIONS):
+            for one in split_variance(planted(seed, missing)).parts:
+                found[one.part] += one.variance.value
+        total = sum(found.values())
+        off = max(abs(found[part] / total / share - 1) for part, share in PLANTED.items())
+        yield Measure(
+            f"Shares of variance, planted and found, {100 * missing:.0f} % of episodes missing",
+            ", ".join(f"{part} {found[part] / total:.3f}" for part in PLANTED),
+            ", ".join(f"{share:.3f}" for share in PLANTED.values()),
+            100 * off,
+            " % off at most",
+            at_most=10.0,
+        )
+
+
+def planted(seed: int, missing: float) -> dict[tuple[int, int, int], float]:
+    """Results of 60 tasks, 5 users and 4 trials with the planted parts."""
+    generator = np.random.default_rng(seed)
+    shape = (60, 5, 4)
+    varies: dict[Part, tuple[int, int, int]] = {
+        "task": (60, 1, 1),
+        "user": (1, 5, 1),
+        "task_and_user": (60, 5, 1),
+        "trial": (60, 1, 4),
+        "residual": shape,
+    }
+    values = np.full(shape, 0.5)
+    for part, size in varies.items():
+        values += generator.normal(0, sqrt(0.2 * PLANTED[part]), size=size)
+    there = np.argwhere(generator.random(shape) >= missing).tolist()
+    return {(task, user, trial): float(values[task, user, trial]) for task, user, trial in there}

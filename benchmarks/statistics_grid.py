@@ -247,8 +247,9 @@ def _called_though_broken(place: Place, batch: int) -> int:
     for row in place.chances(generator):
         runs: list[ComparedRun] = []
         for label, broken in (("A", 0.0), ("B", _BROKEN)):
-            solved = generator.random((place.trials, place.tasks)) < row
-            breaks: NDArray[np.bool_] = ~solved & (generator.random(solved.shape) < broken)
+            drawn: NDArray[np.float64] = generator.random((place.trials, place.tasks))
+            solved = drawn < row
+            breaks = ~solved & (generator.random((place.trials, place.tasks)) < broken)
             episodes = [
                 _episode(task, trial, bool(solved[trial, task]), bool(breaks[trial, task]))
                 for trial in range(place.trials)
@@ -309,7 +310,8 @@ def _z_values(rows: Integers) -> NDArray[np.float64]:
     mean = np.abs(apart.mean(axis=1))
     least = np.where(mean > 0, np.inf, 0.0)
     # Rounded: values on the same step are one value.
-    return np.round(np.divide(mean, error, out=least, where=error > 0), 7)
+    found: NDArray[np.float64] = np.divide(mean, error, out=least, where=error > 0)
+    return np.round(found, 7)
 
 
 def _critical(place: Place) -> float:

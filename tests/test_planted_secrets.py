@@ -163,6 +163,7 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
     yield "runs", "retry", "broken", "--outcome", "crashed", "--yes"
     yield "runs", "prune", "--run", "asked", "--yes"
     yield "trend", "broken"
+    yield "spread", "broken"
     yield "plan", "--from", "broken"
     yield "worker", "--run", "broken"
     yield "worker", f"postgresql://me:{MARK}@127.0.0.1:1/x"

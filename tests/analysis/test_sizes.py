@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from greenroom.analysis.intervals import Floats
 from greenroom.analysis.paired import sign_flip_p_value
 from greenroom.analysis.power import PowerAnalysis
 from greenroom.analysis.sizes import (
@@ -72,9 +71,10 @@ def test_the_difference_is_found_as_often_as_was_planned(
     generator = np.random.default_rng(2)
     called = 0
     for _ in range(500):
-        first, afresh = chances(generator, (2, size.tasks), success, likeness)
-        second: Floats = np.where(generator.random(size.tasks) < alike, first, afresh)
+        first, afresh = (chances(generator, (1, size.tasks), success, likeness) for _ in "12")
+        second = np.where(generator.random((1, size.tasks)) < alike, first, afresh)
         second += (1 - second) * 0.1 / (1 - success)
-        apart: Floats = (generator.binomial(4, second) - generator.binomial(4, first)) * 1.0
-        called += sign_flip_p_value((apart / 4).tolist()) <= 0.05
+        solved = [generator.binomial(4, one.ravel()).tolist() for one in (first, second)]
+        apart = [(now - then) / 4 for then, now in zip(*solved, strict=True)]
+        called += sign_flip_p_value(apart) <= 0.05
     assert called / 500 == pytest.approx(0.8, abs=0.06)

@@ -16,54 +16,62 @@ from greenroom.analysis.user_spread import (
     user_deviation,
 )
 
-PLANTED: dict[Part, float] = {"task": 0.03, "user": 0.01, "task_and_user": 0.012, "trial": 0.008}
-"""The variance of each part; what is left of p (1 - p) is residual."""
+PLANTED: dict[Part, float] = {
+    "task": 0.4,
+    "user": 0.15,
+    "task_and_user": 0.15,
+    "trial": 0.1,
+    "residual": 0.2,
+}
+"""The share of each part."""
 
 
 def drawn(
     seed: int, *, tasks: int = 60, users: int = 5, trials: int = 4, missing: float = 0.0
 ) -> Results:
-    """Results of 0 or 1, with parts that vary evenly around a chance of a half."""
+    """Results around a half, with the parts that were planted."""
     generator = np.random.default_rng(seed)
-
-    def part(name: Part, *shape: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-        reach = sqrt(3 * PLANTED[name])
-        return generator.uniform(-reach, reach, size=shape)
-
-    chance = (
-        0.5
-        + part("task", tasks, 1, 1)
-        + part("user", 1, users, 1)
-        + part("task_and_user", tasks, users, 1)
-        + part("trial", tasks, 1, trials)
-    )
-    assert chance.min() >= -0.2
-    assert chance.max() <= 1.2
-    solved = generator.random(chance.shape) < chance
-    kept = generator.random(chance.shape) >= missing
-    found = np.argwhere(kept)
-    return {(int(i), int(u), int(t)): float(solved[i, u, t]) for i, u, t in found}
+    shapes = {
+        "task": (tasks, 1, 1),
+        "user": (1, users, 1),
+        "task_and_user": (tasks, users, 1),
+        "trial": (tasks, 1, trials),
+        "residual": (tasks, users, trials),
+    }
+    values = np.full((tasks, users, trials), 0.5)
+    for part, share in PLANTED.items():
+        values += generator.normal(0, sqrt(0.2 * share), size=shapes[part])
+    kept = generator.random(values.shape) >= missing
+    return {(int(i), int(u), int(t)): float(values[i, u, t]) for i, u, t in np.argwhere(kept)}
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.slow
-def test_planted_parts_are_found(missing: float) -> None:
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_planted_shares_are_found(missing: float) -> None:
     sums = dict.fromkeys(PARTS, 0.0)
-    repetitions = 150
-    for seed in range(repetitions):
-        split = split_variance(drawn(seed, users=20, missing=missing))
-        for one in split.parts:
-            sums[one.part] += one.variance.value / repetitions
-    total = sum(sums.values())
+    for seed in range(200):
+        for one in split_variance(drawn(seed, missing=missing)).parts:
+            sums[one.part] += one.variance.value
     for part, planted in PLANTED.items():
-        assert sums[part] / total == pytest.approx(planted / 0.25, rel=0.1)
+        assert sums[part] / sum(sums.values()) == pytest.approx(planted, rel=0.1)
+
+
+def test_planted_shares_of_solved_tasks_are_found() -> None:
+    # Chances of 0.5 that tasks and users move; what is left of p (1 - p) is residual.
+    generator = np.random.default_rng(6)
+    chance = 0.5 + generator.choice([-0.3, 0.3], (400, 1, 1)) + generator.choice([-0.1, 0.1], 60)
+    solved = generator.random((400, 60, 3)) < chance.reshape(400, 60, 1)
+    cells = np.argwhere(np.ones_like(solved))
+    split = split_variance({(int(i), int(u), int(t)): float(solved[i, u, t]) for i, u, t in cells})
+    assert split.share_of("task") == pytest.approx(0.09 / 0.25, rel=0.1)
+    assert split.share_of("user") == pytest.approx(0.01 / 0.25, rel=0.1)
+    assert split.share_of("residual") == pytest.approx(0.15 / 0.25, rel=0.1)
 
 
 def test_one_large_split_is_close() -> None:
     split = split_variance(drawn(1, tasks=400, users=40))
-    for part in ("task", "task_and_user", "trial"):
-        assert split.share_of(part) == pytest.approx(PLANTED[part] / 0.25, rel=0.2)
-    assert split.share_of("residual") == pytest.approx(0.76, abs=0.03)
+    for part in ("task", "task_and_user", "trial", "residual"):
+        assert split.share_of(part) == pytest.approx(PLANTED[part], rel=0.2)
     assert sum(one.share for one in split.parts) == pytest.approx(1)
     assert (split.tasks, split.users, split.missing) == (400, 40, 0)
 
@@ -86,6 +94,12 @@ def test_users_that_do_not_matter_have_no_share() -> None:
     assert split.share_of("user") < 0.02
     assert split.share_of("residual") > 0.9
     assert split.user_deviation.low == 0
+
+
+def test_results_that_are_all_the_same_say_nothing_of_what_varies() -> None:
+    split = split_variance({(task, user, 0): 1.0 for task in range(5) for user in range(3)})
+    assert [one.variance.method for one in split.parts] == ["none"] * 5
+    assert split.user_deviation.method == "none"
 
 
 def test_what_is_missing_is_counted() -> None:

@@ -113,7 +113,8 @@ _Sum = tuple[float, float]
 def split_variance(results: Results, confidence: float = CONFIDENCE) -> VarianceSplit:
     """Split the variance of results over tasks, users and trials.
 
-    It takes at least two users and three tasks.
+    It takes at least two users and three tasks. Results that are all the same have no intervals:
+    they do not say what would vary.
     """
     keys = np.array(sorted(results), dtype=np.int64).reshape(-1, 3)
     values = np.array([results[int(i), int(u), int(t)] for i, u, t in keys], dtype=np.float64)
@@ -121,6 +122,12 @@ def split_variance(results: Results, confidence: float = CONFIDENCE) -> Variance
     sizes = [int(one.max()) + 1 if len(one) else 0 for one in (tasks, users, trials)]
     if sizes[0] < _FEWEST_TASKS or sizes[1] < 2:
         raise ValueError("a split takes at least three tasks and two users")
+    missing = sizes[0] * sizes[1] * sizes[2] - len(values)
+    counts = {"tasks": sizes[0], "users": sizes[1], "results": len(values), "missing": missing}
+    if np.ptp(values) == 0:
+        alike = without_interval(0.0)
+        same = [VariancePart(part=part, variance=alike, share=0.0) for part in PARTS]
+        return VarianceSplit(parts=same, user_deviation=alike, **counts)
     whole = _Moments(tasks, users, trials, values).parts()
     groups = min(_GROUPS, sizes[0])
     left = [
@@ -145,11 +152,8 @@ def split_variance(results: Results, confidence: float = CONFIDENCE) -> Variance
             VariancePart(part=part, variance=one, share=one.value / total if total else 0.0)
             for part, one in found.items()
         ],
-        tasks=sizes[0],
-        users=sizes[1],
-        results=len(values),
-        missing=sizes[0] * sizes[1] * sizes[2] - len(values),
         user_deviation=user_deviation(means, found["user"].value, confidence),
+        **counts,
     )
 
 
@@ -161,6 +165,8 @@ def user_deviation(means: Sequence[float], value: float, confidence: float) -> E
     """
     degrees = len(means) - 1
     seen = variance(means)
+    if seen == 0:
+        return without_interval(0.0)
     chance = max(0.0, seen - value)
     tail = (1 - confidence) / 2
     low, high = (degrees * seen / _chi_square(degrees, share) for share in (1 - tail, tail))

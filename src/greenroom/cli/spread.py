@@ -83,9 +83,11 @@ def show_spread(found: UserSpread, *, json: bool) -> None:
         parts.append((label, percent(one.share), figure, _interval(one.variance, 4), meaning))
     print_table(None, headings, parts, right=("Share", "Variance"))
     deviation = split.user_deviation
+    if not any(one.share for one in split.parts):
+        out.print("All results are the same: they do not say what would vary.")
     out.print(
-        f"Standard deviation of users: {deviation.value:.3f}; with {split.users} users seen, it is "
-        f"somewhere within {_interval(deviation, 2)} for users like these.",
+        f"Standard deviation of users: {deviation.value:.3f}; {_interval(deviation, 2)} for users "
+        f"like these, of whom {split.users} were seen.",
         soft_wrap=True,
     )
     if split.missing:
@@ -125,4 +127,6 @@ def _show_ranking(found: RankingSpread, agent: str, against: str) -> None:
 
 
 def _interval(one: Estimate, digits: int = 3) -> str:
+    if one.method == "none":
+        return "unknown"
     return f"{one.low:.{digits}f} to {one.high:.{digits}f}"
