@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -16,11 +18,12 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 from sqlalchemy import URL
+from tests.postgres import program, running_postgres
 
 from benchmarks.measures import Measure, cpu_seconds
 from benchmarks.storage import bench_run
 from greenroom.models.pace import OwnSlots, Pace, Slots
-from greenroom.store import CellKey, Store, open_engine, this_process
+from greenroom.store import CellKey, Store, open_engine, open_store, this_process
 from greenroom.store.database import URL_VARIABLE
 
 CELLS = 10_000
@@ -28,6 +31,7 @@ AT_ONCE = 10
 MOST = 2.0
 """Milliseconds of CPU that claims may take for each episode."""
 TRIALS = 40
+FASTWORKFLOW_TASKS = 12
 WORKERS, RATE, CALLS = 4, 50, 300
 
 
@@ -45,12 +49,34 @@ def claims() -> Iterator[Measure]:
 
 
 def processes() -> Iterator[Measure]:
-    """A run of synthetic agents, which only use the CPU: by one process, and by one a core."""
+    """Runs of agents that use the CPU: by one process, and by one a core.
+
+    Synthetic agents do next to nothing, so the store's part shows: SQLite has one writer. What
+    FastWorkflow's agents use, they use in processes of their own from the start.
+    """
     count = max(os.cpu_count() or 1, 2)
+
+    def measure(what: str, urls: Sequence[str], command: Sequence[str]) -> Measure:
+        alone, together = (
+            _rate(url, number, command) for number, url in zip((1, count), urls, strict=True)
+        )
+        name = f"{what}: episodes a second of {count} processes against one"
+        ours, naive = (f"{rate:,.{0 if rate > 100 else 1}f}/s" for rate in (together, alone))
+        return Measure(name, ours, naive, together / alone, "x")
+
     with tempfile.TemporaryDirectory() as folder:
-        alone, together = (_rate(Path(folder), number) for number in (1, count))
-    name = f"synthetic agents: episodes a second of {count} processes against one"
-    yield Measure(name, f"{together:.0f}/s", f"{alone:.0f}/s", together / alone, "x")
+        files = [f"sqlite:///{folder}/{name}.db" for name in "abcd"]
+        synthetic = ["--agent-strategy", "synthetic", "--num-trials", str(TRIALS)]
+        yield measure("synthetic agents on SQLite", files[:2], synthetic)
+        if program("postgres"):
+            with running_postgres() as server:
+                databases = [server.new_database() for _ in range(2)]
+                yield measure("synthetic agents on PostgreSQL", databases, synthetic)
+        with _models() as url:
+            tasks = map(str, range(1, FASTWORKFLOW_TASKS + 1))
+            agent = ["--agent-strategy", "fastworkflow", "--model", "oracle", "--api-base", url]
+            command = [*agent, "--task-ids", *tasks, "--num-trials", "3"]
+            yield measure("FastWorkflow agents on SQLite", files[2:], command)
 
 
 def shared_rate() -> Iterator[Measure]:
@@ -128,19 +154,32 @@ def _work_off(store: Store, count: int, at_once: int) -> None:
     workers.leave("bench", owner)
 
 
-def _rate(folder: Path, processes: int) -> float:
+@contextmanager
+def _models() -> Generator[str]:
+    """The address of scripted models in a process of their own."""
+    command = [sys.executable, "-m", "greenroom", "model-server", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as server:
+        assert server.stdout is not None
+        try:
+            said = server.stdout.readline().decode()
+            found = re.search(r"http://\S+", said)
+            assert found is not None, f"the model server said: {said}"
+            yield found.group()
+        finally:
+            server.terminate()
+
+
+def _rate(url: str, processes: int, command: Sequence[str]) -> float:
     """Episodes a second, from the beginning of the first to the end of the last one."""
-    url = f"sqlite:///{folder / f'{processes}.db'}"
-    command = [sys.executable, "-m", "greenroom", "run", "--agent-strategy", "synthetic"]
-    command += ["--num-trials", str(TRIALS), "--processes", str(processes), "--name", "bench"]
+    start = [sys.executable, "-m", "greenroom", "run", *command]
     subprocess.run(
-        command,
+        [*start, "--processes", str(processes), "--name", "bench"],
         env={**os.environ, URL_VARIABLE: url},
         check=True,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    store = Store(open_engine(URL.create("sqlite", database=str(folder / f"{processes}.db"))))
+    store = open_store(url)
     times: list[tuple[datetime, datetime]] = [
         (one.started_at, one.started_at + timedelta(seconds=one.seconds))
         for one in store.runs.results(store.runs.find("bench").id)

@@ -122,21 +122,21 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if is_quick(config) and collection_path in wholly_slow else None
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests through litellm are slow: importing it takes seconds in each process.
 
-    So are those of the playground on PostgreSQL: hundreds of servers, each with a schema.
-    The tests of the store itself are quick on both databases.
+    So are those on PostgreSQL, each with a schema of its own, except where the store itself is
+    tested: what is above it does not know its database.
 
     A slow test has more time and a second try, which is listed: a busy machine is late at times.
     """
-    pages = Path(__file__).parent / "playground"
+    of_the_store = Path(__file__).parent / "store"
     for item in items:
         params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
         on_postgres = params.get("any_database") == "postgres"
         if params.get("transport") == "litellm" or (
-            on_postgres and item.path.is_relative_to(pages)
+            on_postgres and not item.path.is_relative_to(of_the_store)
         ):
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("slow"):

@@ -10,7 +10,15 @@ from greenroom.store import open_store
 from tests.cli.running import Greenroom
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "by_path"
-LIMITS = {"agent.py": 40, "user.py": 20, "domain.py": 60, "evaluator.py": 10, "thermostat.py": 110}
+LIMITS = {
+    "agent.py": 40,
+    "desk.py": 30,
+    "user.py": 20,
+    "user.toml": 50,
+    "domain.py": 60,
+    "evaluator.py": 10,
+    "thermostat.py": 110,
+}
 
 APP = """
 from greenroom import workflow
@@ -77,6 +85,16 @@ def test_a_user_by_path(greenroom: Greenroom) -> None:
     assert result.json["metrics"]["outcomes"] == {"success": 1}
 
 
+def test_a_scripted_user_by_path(greenroom: Greenroom) -> None:
+    result = greenroom(
+        *("run", "--agent-strategy", EXAMPLES / "desk.py", "--task-ids", 24, 51, 3),
+        *("--user-option", f"script={EXAMPLES / 'user.toml'}", "--num-trials", 2, "--json"),
+    )
+    assert result.status == 0, result.err
+    rewards = {(one["task_index"], one["trial"]): one["reward"] for one in result.json["episodes"]}
+    assert rewards == {(task, trial): float(task != 3) for task in (24, 51, 3) for trial in (0, 1)}
+
+
 @pytest.mark.parametrize("target", ["domain.py", "domain.py:plugin"])
 def test_a_domain_by_path(greenroom: Greenroom, target: str) -> None:
     assert "1/1 tasks are sound" in greenroom("tasks", "validate", "--env", EXAMPLES / target).out
@@ -86,6 +104,7 @@ def test_a_domain_by_path(greenroom: Greenroom, target: str) -> None:
     assert result.json["run"]["env"] == "library"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["evaluator.py", "evaluator.py:polite", "evaluator:polite"])
 def test_an_evaluator_by_path(
     greenroom: Greenroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
@@ -109,6 +128,7 @@ def test_an_evaluator_by_path(
 
 @pytest.mark.parametrize("name", LIMITS)
 def test_each_example_is_in_the_documentation(name: str) -> None:
-    about = "domains" if name == "thermostat.py" else f"{name.removesuffix('.py')}s"
+    others = {"thermostat.py": "domains", "desk.py": "users", "user.toml": "users"}
+    about = others.get(name, f"{name.removesuffix('.py')}s")
     page = EXAMPLES.parents[1] / "docs" / f"{about}.md"
     assert (EXAMPLES / name).read_text() in page.read_text()

@@ -269,6 +269,7 @@ def test_every_page_is_in_the_index() -> None:
     } == set()
 
 
+@pytest.mark.slow
 def test_every_command_and_flag_is_documented() -> None:
     generated = subprocess.run(
         [sys.executable, ROOT / "tools/command_reference.py"],

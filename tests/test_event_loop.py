@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import anyio
 import anyio.lowlevel
+import pytest
 
 from greenroom.util.event_loop import EventLoop
 
@@ -33,6 +34,7 @@ def test_all_share_one_thread_which_ends_with_the_last() -> None:
     assert thread.is_alive() == (thread in before)
 
 
+@pytest.mark.slow
 def test_what_nobody_holds_is_given_back() -> None:
     before = loop_threads()
     loop = EventLoop()

@@ -179,3 +179,14 @@ def test_what_pip_said_is_shown_if_it_fails(
     out, err = capsys.readouterr()
     assert out == "  rich 15.0.0 (310 kB)\n"
     assert ("-m pip install" in err and "-e ." in err) == (status != 0)
+
+
+@pytest.mark.slow
+def test_the_quick_check_leaves_slow_tests_out() -> None:
+    """Marks that are set while tests are collected count, too."""
+    quick = ["-m", "not slow", "tests/playground/test_notes.py", "tests/store/test_store.py"]
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:xdist", *quick]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    on_postgres = [line for line in listed.splitlines() if "[postgres" in line]
+    assert on_postgres
+    assert all(line.startswith("tests/store/") for line in on_postgres)

@@ -14,6 +14,7 @@ from greenroom.util.sqlite_files import use_wal
 OPENERS = 8
 
 
+@pytest.mark.slow
 def test_all_who_open_a_new_file_at_once_get_in(tmp_path: Path):
     for number in range(20):
         path, together = tmp_path / f"{number}.db", Barrier(OPENERS)

@@ -71,7 +71,8 @@ class UserConfig(Config):
         "file.py:name. By default llm with a user model, scripted without.",
     )
     user_options: Annotated[Pairs, Flag(metavar="NAME=VALUE")] = Field(
-        default_factory=dict[str, Any], description="A setting of the simulated user."
+        default_factory=dict[str, Any],
+        description="A setting of the simulated user; script=FILE says what a scripted one says.",
     )
     user_model: str | None = Field(default=None, description="The simulated user's model.")
     user_model_provider: str | None = Field(

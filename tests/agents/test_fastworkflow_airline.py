@@ -130,6 +130,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.sampled_from([FLIGHTS, PASSENGERS, PAYMENTS]), st.data())
 def test_an_item_takes_what_fits_and_says_what_is_missing(schema: Any, data: Any) -> None:
     names: list[str] = schema["items"]["required"]

@@ -63,6 +63,7 @@ def played(test: Callable[[], Awaitable[None]]) -> None:
     anyio.run(test)
 
 
+@pytest.mark.slow
 def test_a_question_reaches_the_model_as_it_was_asked() -> None:
     model = FakeModel([CALLING])
     tools: Any = [{"type": "function", "function": {"name": "think", "parameters": {}}}]
@@ -356,6 +357,7 @@ def test_calls_have_ids_of_their_own_and_reasons_are_openais_whatever_the_server
     played(test)
 
 
+@pytest.mark.slow
 def test_what_many_settings_say_is_gathered_and_bounded() -> None:
     async def test() -> None:
         async with episode(FakeModel(["Yes."])) as (_, endpoint, client):

@@ -197,6 +197,7 @@ async def test_what_the_agent_itself_raises_comes_out_as_it_is() -> None:
         await play_in_thread(stage, None, play)
 
 
+@pytest.mark.slow
 async def test_time_runs_out_while_the_thread_waits_for_the_model() -> None:
     model, ended = EndlessModel(), threading.Event()
 

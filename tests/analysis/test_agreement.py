@@ -74,6 +74,7 @@ def by_hand(rows: Sequence[str]) -> float:
     return 1 - observed / expected
 
 
+@pytest.mark.slow
 def test_alpha_is_that_of_krippendorffs_own_example() -> None:
     """Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", example C."""
     rows = ("12332141 2...", "12332241 25.3", ".3332342 251.", "12332441 251.")

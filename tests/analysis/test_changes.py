@@ -71,6 +71,7 @@ def alarmed(nights: list[Night], level: float) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_equal_nights_keep_the_promise_about_false_alarms() -> None:
     generator = np.random.default_rng(1)
     false, uncorrected = 0, 0

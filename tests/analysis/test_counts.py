@@ -6,6 +6,7 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import URL, select, update
@@ -168,6 +169,7 @@ def report_of(store: Store, run_id: str) -> dict[str, Any]:
     return plain(report.model_dump(exclude={"episodes"}) | {"tools": tools})
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(episodes())
 def test_a_report_from_counts_is_the_report_from_records(records: list[EpisodeRecord]) -> None:
@@ -183,6 +185,7 @@ def test_a_report_from_counts_is_the_report_from_records(records: list[EpisodeRe
     store.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(episodes())
 def test_figures_from_counts_are_those_of_the_records(records: list[EpisodeRecord]) -> None:
@@ -200,6 +203,7 @@ def test_figures_from_counts_are_those_of_the_records(records: list[EpisodeRecor
     store.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(episodes(), st.booleans())
 def test_a_report_is_the_same_once_conversations_are_pruned(

@@ -19,6 +19,7 @@ COUNTS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(COUNTS, st.integers(1, 4))
 def test_an_interval_holds_its_figure_and_stays_within_0_and_1(
     counts: list[tuple[int, int]], k: int
@@ -100,6 +101,7 @@ def test_counts_without_an_interval() -> None:
     assert mean_count({0: [0], 1: [0]}).method == "none"
 
 
+@pytest.mark.slow
 def test_the_mean_of_counts_is_covered() -> None:
     generator = np.random.default_rng(4)
     covered = 0
@@ -122,6 +124,7 @@ def test_a_steady_agent_is_estimated_rightly(seed: int) -> None:
         assert estimate.method == "estimated"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tasks", "trials", "mean", "likeness"),
     [(20, 4, 0.8, 0.0), (20, 8, 0.95, 0.3), (50, 4, 0.95, 0.3), (115, 4, 0.6, 0.5)],

@@ -185,6 +185,7 @@ async def test_both_purses_add_up(kept: Store, tmp_path: Path, trouble: Trouble 
     assert sum(total or 0.0 for total in totals) == pytest.approx(everything, abs=TINY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("purse", ["agent", "user"])
 async def test_an_unknown_price_is_none_and_never_nothing(
     kept: Store, tmp_path: Path, purse: str
@@ -259,6 +260,7 @@ async def test_attempts_that_break_are_paid_for(kept: Store, tmp_path: Path) -> 
         assert sum(u.calls + u.retries for u in usages) == provider.requests[MODELS[purse]]
 
 
+@pytest.mark.slow
 async def test_what_a_stopped_run_has_cost_is_in_its_attempts(kept: Store, tmp_path: Path) -> None:
     listed = prices(tmp_path, agent=AGENT, user=USER)
     async with open_provider() as provider:

@@ -64,6 +64,7 @@ def played(domain: Domain, task_index: int, strategy: str = "oracle") -> Episode
     return episode_record(domain, episode, split="base")
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_an_episode_keeps_all_that_grading_needs(telecom: Domain) -> None:
     for index in range(0, 114, 23):
@@ -93,6 +94,7 @@ def test_another_basis(telecom: Domain) -> None:
     assert [one.value for one in both] == [1.0] * len(records)
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_an_episode_that_did_not_come_to_its_end_stays_0(airline: Domain) -> None:
     record = played(airline, 0).model_copy(update={"outcome": "too_many_errors", "reward": 0.0})
@@ -206,6 +208,7 @@ def regraded(
     return store.regradings.find(regrading.id), list(store.regradings.results(regrading.id))
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_both_grades_are_kept(store: Store, telecom: Domain) -> None:
     broken = played(telecom, 2).model_copy(update={"outcome": NO_RESULT, "reward": None})
@@ -286,6 +289,7 @@ def test_a_judge_that_fails_leaves_sentences_open_and_the_flip_says_so(store: St
     assert summary.judge_problems
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_a_regrading_that_was_interrupted_goes_on(store: Store, telecom: Domain) -> None:
     episodes = [played(telecom, index) for index in range(3)]
@@ -319,6 +323,7 @@ def test_the_command_on_a_run(greenroom: Greenroom, any_database: str, tmp_path:
     assert "--basis should be" in wrong.err
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_a_run_of_other_tasks_is_refused_as_a_whole(
     greenroom: Greenroom, any_database: str
@@ -370,6 +375,7 @@ def test_parts_are_named_with_or_without_spaces_and_once() -> None:
         checked(RegradingConfig, {"basis": " , "})
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_flips_name_the_arguments_that_changed(greenroom: Greenroom) -> None:
     shown = greenroom("regrade", AIRLINE, "--env", "airline", "--data", DATA)
@@ -382,6 +388,7 @@ def test_flips_name_the_arguments_that_changed(greenroom: Greenroom) -> None:
     assert (kept.status, "second grades are kept for runs alone" in kept.err) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_refusals_name_their_tasks(greenroom: Greenroom) -> None:
     shown = greenroom("regrade", RETAIL, "--env", "retail", "--data", DATA)

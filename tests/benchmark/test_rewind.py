@@ -61,6 +61,7 @@ async def world_after(domain: Domain, before: Played, steps: int) -> str:
 RUN = RunRecord.model_construct(id="r", name="r")
 
 
+@pytest.mark.slow
 @given(episodes)
 @settings(max_examples=40, deadline=None)
 def test_every_step_of_an_episode_opens_with_its_world(
@@ -83,6 +84,7 @@ def test_every_step_of_an_episode_opens_with_its_world(
     anyio.run(check)
 
 
+@pytest.mark.slow
 @given(episodes)
 @settings(max_examples=40, deadline=None)
 def test_an_agent_goes_on_as_if_it_had_never_stopped(
@@ -106,6 +108,7 @@ def test_an_agent_goes_on_as_if_it_had_never_stopped(
     anyio.run(check)
 
 
+@pytest.mark.slow
 @given(episodes)
 @settings(max_examples=40, deadline=None)
 def test_between_calls_that_were_made_at_once_the_others_are_left_out(

@@ -290,6 +290,7 @@ def patient(content: str) -> str:
     return f"I wait, since you said: {content}"
 
 
+@pytest.mark.slow
 def test_agents_that_cannot_take_over_say_what_can_be_done(store: Store, tmp_path: Path) -> None:
     run = stored(store)
     file = tmp_path / "agents.py"

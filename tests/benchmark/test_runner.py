@@ -93,6 +93,7 @@ async def test_names_are_made_up_in_order(store: Store) -> None:
         started(store, "oracle-retail-1")
 
 
+@pytest.mark.slow
 async def test_what_breaks_is_tried_again(store: Store) -> None:
     run, prepared = started(store, max_retries=2)
     breaking = Breaking(2, ModelUnavailable("no answer"))

@@ -64,6 +64,7 @@ def asked(retail: Domain, task: Task, *answers: str | Exception) -> tuple[Reward
     return anyio.run(judged, model, reward, retail, task, trajectory), model
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_what_the_judge_says_counts(retail: Domain, task: Task) -> None:
     count = len(task.judged)

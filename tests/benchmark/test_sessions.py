@@ -391,6 +391,7 @@ def test_the_last_words_without_history_are_the_next_turn_of_a_session(tmp_path:
     run(talk)
 
 
+@pytest.mark.slow
 def test_callers_who_say_the_same_at_once_are_not_mixed_up(tmp_path: Path):
     async def talk() -> None:
         async with counting(tmp_path) as target:

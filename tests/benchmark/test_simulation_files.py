@@ -39,6 +39,7 @@ def airline_run(greenroom: Greenroom, any_database: str) -> str:
     return "mine"
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_recorded_episodes_get_their_recorded_rewards() -> None:
     simulations = load_simulations(RECORDED)
@@ -51,6 +52,7 @@ def test_recorded_episodes_get_their_recorded_rewards() -> None:
         assert episode.reward == entry["recorded_reward"] == entry["reward_today_embedded_task"]
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_they_lead_to_the_recorded_databases() -> None:
     simulations = load_simulations(RECORDED)
@@ -124,6 +126,7 @@ def test_a_packed_file_that_is_none(tmp_path: Path) -> None:
         load_simulations(tmp_path / "no.json.gz")
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_a_written_file_is_read_again(
     greenroom: Greenroom, any_database: str, tmp_path: Path
@@ -151,6 +154,7 @@ def test_a_written_file_is_read_again(
             assert info["reward"] == float(product)
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 @pytest.mark.parametrize("met", [True, False])
 def test_the_verdicts_of_a_file_count_when_it_is_graded_again(
@@ -180,6 +184,7 @@ def test_the_verdicts_of_a_file_count_when_it_is_graded_again(
     assert f"pass^1 {float(met):.3f}" in found.out
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_telecom_with_the_other_policy_is_a_domain_of_its_own_in_files(
     greenroom: Greenroom, any_database: str, tmp_path: Path
@@ -210,6 +215,7 @@ def test_only_runs_of_tau2s_domains(greenroom: Greenroom, any_database: str) -> 
     assert "was played on greenroom-retail" in refused.err
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_a_submission(greenroom: Greenroom, airline_run: str, tmp_path: Path) -> None:
     command = (
@@ -238,6 +244,7 @@ def test_a_submission(greenroom: Greenroom, airline_run: str, tmp_path: Path) ->
     assert "exists already" in again.err
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_what_the_leaderboard_would_not_take(greenroom: Greenroom, any_database: str) -> None:
     for env in ("mock", "airline"):
@@ -269,6 +276,7 @@ def test_data_that_is_not_tau2s_is_no_submission(greenroom: Greenroom, any_datab
     assert not Path("x").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 @pytest.mark.parametrize(
     ("names", "problem"),
@@ -315,6 +323,7 @@ def test_the_schema_of_a_submission() -> None:
         submissions.Results.model_validate({"golf": None})
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 @pytest.mark.parametrize(("env", "count"), [("airline", 30), ("retail", 21)])
 def test_recorded_episodes_by_present_tasks(

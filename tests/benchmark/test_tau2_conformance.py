@@ -49,6 +49,7 @@ def differing(chosen: list[Tau2Trace]) -> list[str]:
     return [f"{mismatch.trace}: {mismatch.what}" for mismatch in report.mismatches]
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_a_trace_of_every_kind_and_domain() -> None:
     kinds = {(trace.domain, trace.id.rpartition("-")[0], trace.kind): trace for trace in traces()}
@@ -63,6 +64,7 @@ def test_all_traces() -> None:
     assert differing(traces()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 @pytest.mark.parametrize(
     ("place", "value", "what"),
@@ -164,6 +166,7 @@ def records() -> list[dict[str, Any]]:
     return [json.loads(line) for line in (DATA / "evaluate.jsonl").read_text().splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_gold_and_empty_trajectories_of_some_tasks() -> None:
     chosen = [

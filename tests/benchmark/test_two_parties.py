@@ -269,6 +269,7 @@ def test_the_oracle_solves_all_of_telecom() -> None:
     assert anyio.run(unsolved, "telecom", "full") == []
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 @pytest.mark.parametrize("name", ["telecom", "banking_knowledge"])
 def test_models_play_domains_of_tau2(
@@ -288,6 +289,7 @@ def test_models_play_domains_of_tau2(
     assert any(step.user_calls for episode in episodes for step in episode.steps)
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_a_greeting_is_the_agents_first_message() -> None:
     domain = load_domain("telecom", TAU2)
@@ -298,6 +300,7 @@ def test_a_greeting_is_the_agents_first_message() -> None:
     assert stage.opening_messages[1]["role"] == "user"
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_an_agent_that_works_alone_has_all_tools_and_a_ticket(
     store: Store, monkeypatch: pytest.MonkeyPatch

@@ -169,6 +169,7 @@ def test_a_model_that_is_not_asked_is_told(greenroom: Greenroom) -> None:
     assert (result.status, "--model is not used" in result.err) == (0, True), result.err
 
 
+@pytest.mark.slow
 def test_a_job_that_is_refused_does_not_keep_its_name(greenroom: Greenroom, tmp_path: Path) -> None:
     app, rows = tmp_path / "app.py", tmp_path / "rows.json"
     rows.write_text('[{"messages": "Hi", "expected": "Hello"}]')

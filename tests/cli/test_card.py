@@ -169,6 +169,7 @@ def test_a_part_that_is_there_twice_is_refused(played: Greenroom) -> None:
     assert (refused.status, "'trials' is there twice" in refused.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_card_of_another_run_is_told_in_a_line(played: Greenroom) -> None:
     assert played("run", "--task-ids", "1", "--name", "other").status == 0
     played("runs", "card", "first", "-o", "card.json")

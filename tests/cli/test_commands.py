@@ -174,6 +174,7 @@ def test_conformance_with_the_recorded_traces(greenroom: Greenroom, official_dat
     assert result.out.splitlines()[-1] == "300/300 traces match"
 
 
+@pytest.mark.slow
 def test_what_a_pack_warns_of_is_said_at_the_start_and_beside_the_figure(
     greenroom: Greenroom, tmp_path: Path
 ) -> None:

@@ -143,6 +143,7 @@ def test_results_as_json(greenroom: Greenroom) -> None:
     assert found["gates"] == []
 
 
+@pytest.mark.slow
 def test_gates_set_the_exit_status(greenroom: Greenroom) -> None:
     gates = ("--gate", "exact_match>=0.9", "--gate", "errors<=0")
     near = greenroom(*CITIES, *gates, "--name", "near")
@@ -195,6 +196,7 @@ def test_exports(greenroom: Greenroom, folder: Path) -> None:
     assert "cannot be printed" in greenroom("evals", "export", "cities", "--format", "parquet").err
 
 
+@pytest.mark.slow
 def test_evaluations_are_compared_row_by_row(greenroom: Greenroom, folder: Path) -> None:
     rows = "".join(f"What is the capital of France {n}?,Paris\n" for n in range(12))
     (folder / "many.csv").write_text(f"question,expected\n{rows}")

@@ -49,6 +49,7 @@ def answering(inspected: bytes, invoked: bytes) -> Generator[str]:
     thread.join()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [DEEP, DEEPER])
 def test_deep_json_is_told_by_inspect_and_chat(body: bytes, greenroom: Greenroom) -> None:
     with answering(body, body) as address:
@@ -65,6 +66,7 @@ def test_deep_json_is_told_by_inspect_and_chat(body: bytes, greenroom: Greenroom
         assert "gave no answer" in done.err
 
 
+@pytest.mark.slow
 def test_escape_sequences_of_a_server_reach_no_terminal(greenroom: Greenroom) -> None:
     said = {"data": {"outputs": {"role": "assistant", "content": f"{ESCAPES} Hello"}}}
     with answering(json.dumps(DESCRIBED).encode(), json.dumps(said).encode()) as address:

@@ -22,6 +22,7 @@ def marked(store: Store) -> Store:
     return store
 
 
+@pytest.mark.slow
 def test_notes_are_listed_and_filtered(greenroom: Greenroom, marked: Store) -> None:
     told = greenroom("notes", "list", "sample").out
     assert "sample, task 1, trial 0, step 0" in told

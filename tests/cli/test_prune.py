@@ -142,6 +142,7 @@ def test_a_card_still_holds_and_says_so(played: Greenroom) -> None:
     assert (changed.status, "is not what it was" in changed.out) == (1, True)
 
 
+@pytest.mark.slow
 def test_other_commands_say_that_it_was_pruned(played: Greenroom) -> None:
     assert played("replay", "first").status == 0
     assert played("runs", "prune", "--run", "first", "--keep-failures", "--yes").status == 0

@@ -29,6 +29,7 @@ def test_a_run_is_replayed_whole(stored: Greenroom) -> None:
     assert "has no such episode" in stored("replay", "stored", 33).err
 
 
+@pytest.mark.slow
 def test_an_episode_goes_on_from_a_step(stored: Greenroom) -> None:
     result = stored("replay", "stored", 3, "--from-step", 3, "--trials", 10)
     assert result.status == 0

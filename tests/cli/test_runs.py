@@ -74,6 +74,7 @@ def test_no_runs_yet(greenroom: Greenroom) -> None:
     assert greenroom("runs", "list", "--json").json == []
 
 
+@pytest.mark.slow
 def test_resuming_what_is_complete_plays_nothing(played: Greenroom) -> None:
     before = played("runs", "show", "good", "--json").json
     again = played("resume", "good", "--json")
@@ -103,6 +104,7 @@ def test_every_form_of_export(played: Greenroom, tmp_path: Path) -> None:
     assert (tmp_path / "page.html").read_text() == (tmp_path / "d.html").read_text()
 
 
+@pytest.mark.slow
 def test_an_exported_result_file_replays(played: Greenroom, tmp_path: Path) -> None:
     file = tmp_path / "results.json"
     played("runs", "export", "bad", "--format", "tau-bench", "-o", file)
@@ -125,6 +127,7 @@ def test_exported_trajectories_of_other_formats_replay(
     assert played("replay", file).out.splitlines()[-1] == "120/120 rewards agree"
 
 
+@pytest.mark.slow
 def test_result_files_stand_in_the_place_of_runs(played: Greenroom, tmp_path: Path) -> None:
     files = {name: tmp_path / f"{name}.json" for name in ("good", "bad")}
     for name, file in files.items():
@@ -157,6 +160,7 @@ def test_errors_are_explained(played: Greenroom) -> None:
     assert played("errors", "perfect").out == "No failures in perfect.\n"
 
 
+@pytest.mark.slow
 def test_comparing(played: Greenroom, tmp_path: Path) -> None:
     shown = played("compare", "good", "bad")
     assert shown.out.startswith("bad is worse than good: pass^1 ")
@@ -215,6 +219,7 @@ def test_crashes_are_told_first_and_compared_as_failures(played: Greenroom, tmp_
     assert any(line.startswith("Coverage: 100 % in each run, so the verdict is") for line in lines)
 
 
+@pytest.mark.slow
 def test_gates_slices_and_tables_of_runs(played: Greenroom, tmp_path: Path) -> None:
     held = played("runs", "show", "good", "--gate", "pass^1>=0.8", "--gate", "errors<=0")
     assert (held.status, "Gate passed pass^1>=0.8" in held.out) == (0, True)

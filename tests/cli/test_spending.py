@@ -27,6 +27,7 @@ def used_by(name: str) -> Usage:
         store.close()
 
 
+@pytest.mark.slow
 def test_what_a_workflow_reports_counts_towards_the_budget(greenroom: Greenroom) -> None:
     run = ("run", "--agent-strategy", TALKER, "--num-trials", 3, "--end-index", 20)
     stopped = greenroom(*run, "--max-cost", 0.0105, "--name", "few")

@@ -65,6 +65,7 @@ def test_runs_of_different_sets_are_refused_with_what_can_be_compared(
     assert "4 tasks are equal in both: compare those with --equal-tasks." in refused.err
 
 
+@pytest.mark.slow
 def test_equal_tasks_are_compared_wherever_they_stand(versions: Greenroom) -> None:
     found = versions("compare", "old", "new", "--equal-tasks", "--json").json
     assert [side["planned"] for side in found["runs"]] == [8, 8]
@@ -74,6 +75,7 @@ def test_equal_tasks_are_compared_wherever_they_stand(versions: Greenroom) -> No
     assert "4 equal tasks" in " ".join(shown.split())
 
 
+@pytest.mark.slow
 def test_one_set_under_another_name_is_the_same_set(versions: Greenroom) -> None:
     shutil.copytree("old", "copied")
     info = json.loads(Path("copied/pack.json").read_text())
@@ -82,6 +84,7 @@ def test_one_set_under_another_name_is_the_same_set(versions: Greenroom) -> None
     assert versions("compare", "old", "copied").status == 0
 
 
+@pytest.mark.slow
 def test_nothing_in_common_is_said(versions: Greenroom) -> None:
     versions("generate", "--seed", 9, "--tasks", 3, "-o", "other")
     versions("run", "--data", "other", "--name", "other")
@@ -105,6 +108,7 @@ def test_runs_with_different_searches_are_refused(*, marked: bool) -> None:
         check_same_tasks([one, other])
 
 
+@pytest.mark.slow
 def test_a_run_does_not_go_on_with_changed_data(versions: Greenroom) -> None:
     def worse(tasks: list[dict[str, Any]]) -> None:
         tasks[0]["outputs"] = ["42"]
@@ -123,6 +127,7 @@ def test_a_run_does_not_go_on_with_changed_data(versions: Greenroom) -> None:
     assert "1 task is gone" in versions("resume", "old").err
 
 
+@pytest.mark.slow
 def test_diff_names_tasks_and_fields(versions: Greenroom) -> None:
     (found,) = versions("tasks", "diff", "old", "new", "--json").json
     assert (found["env"], found["equal"]) == ("retail", 4)
@@ -134,6 +139,7 @@ def test_diff_names_tasks_and_fields(versions: Greenroom) -> None:
     assert shown.count("  task ") == 2
 
 
+@pytest.mark.slow
 def test_diff_of_runs_reads_their_data_or_what_episodes_keep(versions: Greenroom) -> None:
     (found,) = versions("tasks", "diff", "old", "new", "--json").json
     shutil.move("old", "moved")
@@ -146,6 +152,7 @@ def test_diff_of_runs_reads_their_data_or_what_episodes_keep(versions: Greenroom
     assert both["changed"] == found["changed"]
 
 
+@pytest.mark.slow
 def test_diff_of_a_run_without_its_data_knows_equal_tasks_by_their_hashes(
     versions: Greenroom,
 ) -> None:
@@ -183,6 +190,7 @@ def test_what_cannot_be_compared_is_said(
     assert (refused.status, words in refused.err) == (2, True), refused.err
 
 
+@pytest.mark.slow
 def test_a_task_is_played_by_its_own_id(versions: Greenroom) -> None:
     listed = versions("tasks", "list", "--data", "old", "--json").json
     first, third = listed[0]["id"], listed[2]["id"]

@@ -131,6 +131,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), values, max_size=4))
 def test_the_order_of_keys_does_not_count(record: dict[str, Any]) -> None:
     assert digest(dict(reversed(record.items()))) == digest(record)

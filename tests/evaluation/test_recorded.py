@@ -124,6 +124,7 @@ def telling(messages: list[dict[str, Any]]) -> Any:
     yield SAID
 
 
+@pytest.mark.slow
 def test_an_earlier_evaluation_is_scored_again_without_a_call(store: Store) -> None:
     global calls
     calls = 0

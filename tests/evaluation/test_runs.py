@@ -182,6 +182,7 @@ class Moody:
 ROWS = [{"n": n, "expected": "ok"} for n in range(4)]
 
 
+@pytest.mark.slow
 def test_a_call_without_an_answer_is_made_again(store: Store) -> None:
     moody = Moody(failures=2)
     found = evaluated(store, moody.workflow, ROWS)

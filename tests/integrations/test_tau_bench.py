@@ -321,6 +321,7 @@ def test_words_that_are_missing_are_told_to_the_agent(
     ]
 
 
+@pytest.mark.slow
 def test_what_breaks_is_played_again(run: Run, playing: Callable[..., None]) -> None:
     attempts: list[int] = []
 
@@ -336,6 +337,7 @@ def test_what_breaks_is_played_again(run: Run, playing: Callable[..., None]) -> 
     assert (row["reward"], row["info"]["greenroom"]["attempts"]) == (1.0, 2)
 
 
+@pytest.mark.slow
 def test_a_user_who_breaks_down_is_called_again(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     base = importlib.import_module("tau_bench.envs.base")
     step, failed = base.Env.step, list[str]()
@@ -417,6 +419,7 @@ def test_a_budget_stops_the_run(run: Run, capsys: pytest.CaptureFixture[str]) ->
     assert "5,000 tokens" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_faults_of_the_model_are_retried(
     upstream: Any, retail: Domain, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -222,6 +222,7 @@ def test_the_policy_is_what_the_agent_was_told() -> None:
     assert policy_seen([without]) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.official
 @pytest.mark.parametrize(
     ("file", "env", "count"),

@@ -46,6 +46,7 @@ def test_a_fault_is_named_and_counted(kind: str, stream: bool) -> None:
         assert server.stats.roles == {"agent": 1}
 
 
+@pytest.mark.slow
 def test_errors_with_a_status() -> None:
     with faulty("429", retry_after=TimeRange(0.05, 0.05)) as server:
         limited = ask(server)

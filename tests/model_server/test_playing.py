@@ -116,6 +116,7 @@ def test_a_patient_client_gets_through_every_fault(protocol: Protocol) -> None:
     anyio.run(play)
 
 
+@pytest.mark.slow
 def test_the_same_requests_meet_the_same_fate_in_any_order(retail: Domain) -> None:
     settings = ServerSettings(fault_rate=0.3, hang=0)
 

@@ -124,6 +124,7 @@ def test_memory_stays_bounded(kind: str, caller: str) -> None:
     assert int(resident) < 400
 
 
+@pytest.mark.slow
 def test_every_reader_of_answers_has_the_limit() -> None:
     """Sessions leave unpacking to `body_of` and `pieces_of`, and nothing else reads a body."""
     for path in Path(greenroom.__file__).parent.rglob("*.py"):

@@ -120,6 +120,7 @@ async def test_the_pool_says_how_often_is_retried(stub: StubServer) -> None:
     assert len(stub.asked) == 2
 
 
+@pytest.mark.slow
 async def test_scope_and_purse_keep_cached_answers_apart(stub: StubServer, tmp_path: Path) -> None:
     pool = ModelPool(cache=AnswerCache(tmp_path / "answers.db"))
     ledger = Ledger()

@@ -345,6 +345,7 @@ async def test_openai_is_not_asked_without_a_key(transport: str) -> None:
         await ask(StubServer(), transport, settings)
 
 
+@pytest.mark.slow
 async def test_another_provider_without_a_key_names_its_variable() -> None:
     settings = ModelSettings(model="claude-sonnet-4-5", provider="anthropic")
     with pytest.raises(InputError, match="set ANTHROPIC_API_KEY"):

@@ -61,6 +61,7 @@ def asked(running: Running, path: str, method: str = "GET", **headers: str) -> h
         return answer
 
 
+@pytest.mark.slow
 def test_without_a_cookie_no_operation_of_the_api_is_answered(
     playground: Running, stranger: httpx.Client
 ) -> None:
@@ -217,6 +218,7 @@ def test_its_own_pages_get_everything(playground: Running) -> None:
     assert asked(playground, "/api/v1/links", "POST", **own).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "other"])
 def test_other_sites_may_link_to_a_page_and_no_more(playground: Running, site: str) -> None:
     """A browser says where a request comes from, also where it sends no Origin."""
@@ -230,6 +232,7 @@ def test_other_sites_may_link_to_a_page_and_no_more(playground: Running, site: s
     assert asked(playground, "/api/v1/notes/export", **visit).status_code == 403
 
 
+@pytest.mark.slow
 def test_every_answer_tells_browsers_what_they_may_do(
     playground: Running, stranger: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,6 +59,7 @@ def test_a_running_thread_is_left_out_of_a_broadcast(talk: Talk) -> None:
     assert talk.post(f"turns/{running}/stop")["status"] == "stopped"
 
 
+@pytest.mark.slow
 def test_another_variant_has_the_same_said_to_it_in_turn(talk: Talk) -> None:
     board = talk.board("recorder")
     thread = board["threads"][0]
@@ -90,6 +91,7 @@ def test_another_variant_has_the_same_said_to_it_in_turn(talk: Talk) -> None:
     assert talk.get(f"threads/{thread['id']}")["turns"] == thread["turns"]
 
 
+@pytest.mark.slow
 def test_completions_run_all_with_their_inputs(talk: Talk) -> None:
     board = talk.board("capital")
     first = board["threads"][0]
@@ -141,6 +143,7 @@ def test_parameters_of_a_column_change_at_once(talk: Talk) -> None:
     talk.refused("PATCH", f"boards/{board['id']}/columns/7", 404, parameters={})
 
 
+@pytest.mark.slow
 def test_a_test_set_of_chats_opens_a_thread_for_each_row(talk: Talk, store: Store) -> None:
     chat = [
         {"role": "system", "content": "Be brief."},
@@ -196,6 +199,7 @@ def test_a_goal_becomes_a_brief(talk: Talk, store: Store) -> None:
     assert thread["turn_count"] == 0
 
 
+@pytest.mark.slow
 def test_a_view_changes_nothing_that_is_kept(talk: Talk) -> None:
     thread = talk.thread("recorder", inputs={"place": "Rome"})
     for text in ("one", "two"):
@@ -211,6 +215,7 @@ def test_a_view_changes_nothing_that_is_kept(talk: Talk) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_chat_as_completion_and_a_completion_as_chat(talk: Talk) -> None:
     as_text = talk.thread("recorder", treat_as="completion", inputs={"question": "what?"})
     turn = talk.say(as_text)["last"]
@@ -228,6 +233,7 @@ def test_a_chat_as_completion_and_a_completion_as_chat(talk: Talk) -> None:
     assert (empty["status"], "write a message" in empty["error"]) == ("broken", True)
 
 
+@pytest.mark.slow
 def test_what_runs_on_a_board_is_told(talk: Talk) -> None:
     board = talk.board("slow", "parrot")
     place = f"boards/{board['id']}"
@@ -239,6 +245,7 @@ def test_what_runs_on_a_board_is_told(talk: Talk) -> None:
     wait_for(lambda: talk.get(f"{place}/running")["started"] == [])
 
 
+@pytest.mark.slow
 def test_the_title_that_a_board_gets_is_told(talk: Talk) -> None:
     thread = talk.thread("parrot")
     with listening(talk) as events:

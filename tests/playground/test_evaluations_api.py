@@ -75,6 +75,7 @@ def test_a_completion_is_evaluated_and_says_what_was_compared_with_what(
     assert report["counted"] == 3
 
 
+@pytest.mark.slow
 def test_a_chat_is_evaluated_and_its_conversation_opens(running: Running, app: str) -> None:
     key = started(running, app, "guide", "chats")["key"]
     assert finished(running.api, key)["is_chat"]
@@ -88,6 +89,7 @@ def test_a_chat_is_evaluated_and_its_conversation_opens(running: Running, app: s
     assert missing.status_code == 404
 
 
+@pytest.mark.slow
 def test_what_crashes_is_a_failure_that_says_why(running: Running, app: str) -> None:
     key = started(running, app, "fragile")["key"]
     found = finished(running.api, key)
@@ -99,6 +101,7 @@ def test_what_crashes_is_a_failure_that_says_why(running: Running, app: str) -> 
     assert any("raised an error" in note for note in report["notes"])
 
 
+@pytest.mark.slow
 def test_options_settings_and_names_are_those_of_the_page(running: Running, app: str) -> None:
     found = started(
         running,
@@ -198,6 +201,7 @@ def test_stop_keeps_what_is_finished_and_resume_goes_on(
     assert running.api.post(f"evaluations/{key}/resume").status_code == 409
 
 
+@pytest.mark.slow
 def test_several_run_at_once_and_a_workflow_that_blocks_stops_no_page(
     running: Running, app: str
 ) -> None:
@@ -222,6 +226,7 @@ def test_no_more_than_some_run_at_once(open_playground: Open, app: str, tmp_path
     (tmp_path / "open").touch()
 
 
+@pytest.mark.slow
 def test_a_server_that_ends_stops_its_evaluations_and_gives_them_back(
     open_playground: Open, app: str, tmp_path: Path
 ) -> None:
@@ -239,6 +244,7 @@ def test_a_server_that_ends_stops_its_evaluations_and_gives_them_back(
         assert finished(second.api, key)["finished"] == 3
 
 
+@pytest.mark.slow
 def test_an_evaluation_of_another_process_is_seen_and_not_stopped_here(
     open_playground: Open, app: str, tmp_path: Path
 ) -> None:

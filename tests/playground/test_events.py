@@ -29,6 +29,7 @@ def told(running: Running, make: Callable[[], object]) -> Iterator[dict[str, Any
                 yield json.loads(line.removeprefix("data:"))
 
 
+@pytest.mark.slow
 def test_a_run_that_somebody_else_plays_is_told(running: Running) -> None:
     for event in told(running, lambda: play(running.store, "oracle", "theirs", tasks=2, trials=1)):
         if event["kind"] == "job" and event["status"] == "complete":
@@ -38,6 +39,7 @@ def test_a_run_that_somebody_else_plays_is_told(running: Running) -> None:
         pytest.fail("the stream ended")
 
 
+@pytest.mark.slow
 def test_a_note_is_told(running: Running) -> None:
     play(running.store, "oracle", "mine", tasks=1, trials=1)
     note = {
@@ -53,6 +55,7 @@ def test_a_note_is_told(running: Running) -> None:
     assert "note" in kinds
 
 
+@pytest.mark.slow
 def test_a_board_that_another_process_renames_is_told(
     running: Running, open_playground: Open
 ) -> None:

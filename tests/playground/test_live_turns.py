@@ -89,6 +89,7 @@ def test_a_page_that_does_not_read_is_dropped() -> None:
     assert anyio.run(follow) == 0
 
 
+@pytest.mark.slow
 def test_a_quiet_stream_has_a_heartbeat(
     open_playground: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +101,7 @@ def test_a_quiet_stream_has_a_heartbeat(
     assert heard == [": open", "", ": still here", "", ": still here"]
 
 
+@pytest.mark.slow
 def test_nobody_listens_so_nobody_looks(
     open_playground: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +143,7 @@ def test_words_are_shown_as_they_come(open_playground: Open, tmp_path: Path) -> 
     assert words == [f"w{number} " for number in range(5)]
 
 
+@pytest.mark.slow
 def test_a_turn_that_cannot_be_kept_leaves_the_others_alone(
     open_playground: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

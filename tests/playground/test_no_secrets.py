@@ -89,6 +89,7 @@ def stored(folder: Path) -> dict[str, bytes]:
     return found
 
 
+@pytest.mark.slow
 def test_keys_in_errors_of_workflows_reach_nobody(
     running: Running,
     tmp_path: Path,

@@ -226,6 +226,7 @@ def judge(store: Store) -> None:
     )
 
 
+@pytest.mark.slow
 def test_agreement_is_told_with_who_said_what(store: Store, open_playground: Open) -> None:
     running = open_playground(filled(store, tasks=6))
     for task in range(6):
@@ -290,6 +291,7 @@ SAID = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=min(40, settings().max_examples))
 @given(st.lists(SAID, max_size=4), st.sampled_from(["csv", "json", "jsonl"]))
 def test_what_is_exported_is_imported_as_it_was(

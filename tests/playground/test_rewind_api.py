@@ -96,6 +96,7 @@ def test_an_episode_opens_at_a_turn_and_the_agent_goes_on(
         assert last["prompt_tokens"] > 0
 
 
+@pytest.mark.slow
 def test_the_world_is_that_of_the_conversation(
     store: Store, open_playground: Open, retail: Domain
 ) -> None:
@@ -144,6 +145,7 @@ def test_the_world_is_that_of_the_conversation(
     assert over["scored"]["reward"] == float(not over["scored"]["outputs"])
 
 
+@pytest.mark.slow
 def test_a_restarted_server_rebuilds_the_world(store: Store, open_playground: Open) -> None:
     run = played(store)
     first = Talk(open_playground(store).api)
@@ -187,6 +189,7 @@ def test_trials_run_in_the_server(store: Store, open_playground: Open) -> None:
     assert "Unknown run" in talk.refused("GET", f"rewinds/trials/{name}", 404)
 
 
+@pytest.mark.slow
 def test_two_pages_start_the_same_trials(store: Store, open_playground: Open) -> None:
     run = played(store)
     talk = Talk(open_playground(store).api)
@@ -285,6 +288,7 @@ def test_hostile_episodes_open_as_texts(store: Store, open_playground: Open) -> 
     assert talk.get(f"threads/{thread['id']}/world")["records"] == []
 
 
+@pytest.mark.slow
 def test_users_say_several_things_and_never_before_the_agent_spoke(
     store: Store, open_playground: Open
 ) -> None:

@@ -59,6 +59,7 @@ def _pages(running: Running, path: str, **query: Any) -> Iterator[Any]:
         after = {"after": page["next"]}
 
 
+@pytest.mark.slow
 def test_runs_are_listed_newest_first_and_found_by_name_agent_and_domain(running: Running) -> None:
     assert [one["name"] for one in _pages(running, "runs", limit=1)] == ["good", "mixed"]
     good = _get(running, "runs", q="ORACLE")["items"]
@@ -82,6 +83,7 @@ def test_a_run_says_how_it_stands_and_how_to_go_on(running: Running, store: Stor
     assert _get(running, f"runs/{odd['id']}")["resume"] == "greenroom resume 'it'\"'\"'s; rm -rf'"
 
 
+@pytest.mark.slow
 def test_pages_and_reports_say_the_same(running: Running, store: Store) -> None:
     run = store.runs.find("mixed")
     report = build_report(store, run, by=["tag", "tool", "kind"])
@@ -195,6 +197,7 @@ def test_an_episode_stands_beside_the_ground_truth(running: Running, store: Stor
     assert "none" in seen
 
 
+@pytest.mark.slow
 def test_what_the_agent_printed_stands_with_the_episode(running: Running, store: Store) -> None:
     results = store.runs.results(store.runs.find("mixed").id)
     (crashed,) = [one for one in results if one.outcome == "crashed"]
@@ -326,6 +329,7 @@ def test_two_runs_on_one_task_stand_side_by_side(running: Running, store: Store)
     assert first["left"]["outcome"]["outcome"] != first["right"]["outcome"]["outcome"]
 
 
+@pytest.mark.slow
 def test_the_trend_of_an_agent_has_its_runs_with_intervals(running: Running, store: Store) -> None:
     for day in range(3):
         when = START + timedelta(days=2 + day)
@@ -389,6 +393,7 @@ def test_an_empty_store_has_empty_pages(store: Store, open_playground: Open) -> 
     assert _get(running, "comparisons", a="begun", b="broken")["sentence"]
 
 
+@pytest.mark.slow
 def test_a_run_in_a_terminal_is_seen_while_it_is_played(
     store: Store, open_playground: Open
 ) -> None:

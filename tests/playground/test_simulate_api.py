@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -76,6 +77,7 @@ def test_step_by_step_a_message_is_seen_before_it_is_sent(talk: Talk) -> None:
     assert "no message to send" in talk.refused("POST", f"{place}/send", 409)
 
 
+@pytest.mark.slow
 def test_to_the_end_with_a_model(
     talk: Talk, monkeypatch: pytest.MonkeyPatch, server: RunningServer
 ) -> None:
@@ -158,6 +160,37 @@ def test_an_episode_is_talked_to_its_end_and_scored(
     assert changed == {"orders", "users"}
 
 
+@pytest.mark.slow
+def test_the_script_of_a_run_goes_on_in_its_threads(
+    store: Store, open_playground: Open, server: RunningServer, tmp_path: Path
+) -> None:
+    script = tmp_path / "user.toml"
+    script.write_text(
+        "[[scripts]]\ntasks = [5]\nlines = ['And then?', 'Really?', 'I see.', {stop = true}]\n"
+        "[[scripts]]\nlines = ['I am another one.']\n"
+    )
+    fields: dict[str, Any] = {
+        "task_ids": [5],
+        "agent_strategy": "tool-calling",
+        "model": "oracle",
+        "api_base": server.api_base,
+        "user_options": {"script": str(script)},
+    }
+    run, context = start_run(store, check_config(fields), name="stored")
+    anyio.run(play_run, store, run, context)
+    (episode,) = store.runs.results(run.id)
+    whole = [one.observation for one in episode.steps if one.action.name == "respond"]
+    assert whole == ["And then?", "Really?", "I see.", "###STOP###"]
+    script.unlink()
+    talk = Talk(open_playground(store).api)
+    thread = {"id": talk.post("rewinds", run="stored", task=5, turn=3)["thread_id"]}
+    talk.post(f"threads/{thread['id']}/simulate", steps="end")
+    done = settled(talk, thread, "done", "broken")
+    assert (done["error"], done["stops"]) == (None, True)
+    assert said(talk, thread)[-2:] == ["I see.", "###STOP###"]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [1, "end"])
 def test_last_words_end_an_episode_together_with_its_end(
     store: Store, open_playground: Open, server: RunningServer, steps: Any
@@ -271,6 +304,7 @@ def test_a_workflow_that_breaks_ends_the_talk(talk: Talk) -> None:
     assert "no world to show" in told
 
 
+@pytest.mark.slow
 def test_the_world_of_an_agent_is_beside_its_thread(
     store: Store, open_playground: Open, server: RunningServer, retail: Domain
 ) -> None:

@@ -94,6 +94,7 @@ def test_rows_say_what_their_cells_are(capitals: TestClient) -> None:
     assert asked(capitals, "/capitals/rows", kind="number")["items"][0]["position"] == 2
 
 
+@pytest.mark.slow
 def test_long_cells_are_cut_in_lists_and_whole_alone(store: Store, api: TestClient) -> None:
     long = "ü" * 100_000
     store.test_sets.save("long", [{"text": long, "half": "\ud800"}] * 100)
@@ -119,6 +120,7 @@ def test_edits_make_a_version(store: Store, capitals: TestClient) -> None:
     assert rows == [{**ROWS[0], "expected": "Paris, France", "n": 98765432109876543210}, ROWS[2]]
 
 
+@pytest.mark.slow
 def test_somebody_else_saved_in_the_meantime(capitals: TestClient) -> None:
     edit = {"kind": "delete", "row": 0}
     assert changed(capitals, edit).status_code == 200
@@ -310,6 +312,7 @@ def test_a_turn_without_messages_becomes_a_row_with_its_raw_output(
     assert talk.say(loaded)["last"]["outputs"] == turn["outputs"]
 
 
+@pytest.mark.slow
 def test_an_episode_becomes_a_row(store: Store, api: TestClient) -> None:
     run = store.runs.create(sample_run())
     store.runs.add(run.id, [sample_episode()])
@@ -354,6 +357,7 @@ TEXT_ROWS = st.lists(COLUMN, min_size=1, max_size=4, unique=True).flatmap(
 )
 
 
+@pytest.mark.slow
 def test_export_and_import_is_the_identity() -> None:
     store = open_store()
     client = TestClient(create_app(Playground(store)))

@@ -57,6 +57,7 @@ def test_a_thread_of_300_messages_comes_in_pieces(talk: Talk, store: Store) -> N
     assert copy["turn_count"] == 101
 
 
+@pytest.mark.slow
 def test_a_message_of_a_megabyte_is_cut_in_lists_and_whole_alone(talk: Talk, store: Store) -> None:
     large = "x" * 2**20
     thread = talk.thread("parrot")
@@ -109,6 +110,7 @@ def test_many_threads_of_one_board_run_at_once(talk: Talk, store: Store) -> None
     ]
 
 
+@pytest.mark.slow
 def test_boards_change_beside_each_other(talk: Talk) -> None:
     board = talk.board("recorder", "parrot", "whole", title="busy")
 

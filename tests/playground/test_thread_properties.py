@@ -126,6 +126,7 @@ def test_what_is_kept_comes_back(value: Any) -> None:
     assert len(json_text(cut_content(TurnContent(text="x" * 10**6, outputs=value)))) < 64 * 1024
 
 
+@pytest.mark.slow
 @given(conversations, json_values)
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_view_is_a_view(shared: Talk, said: list[dict[str, Any]], value: Any) -> None:
@@ -238,6 +239,7 @@ class Editing(RuleBasedStateMachine):
         assert self.contents() == expected
 
 
+@pytest.mark.slow
 def test_edits_and_undo_are_a_round_trip(store: Store) -> None:
     class OnThisStore(Editing):
         pass

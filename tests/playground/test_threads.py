@@ -63,6 +63,7 @@ def test_every_turn_gets_what_was_said_before(talk: Talk) -> None:
     assert len({turn["session_id"] for turn in thread["turns"]}) == 1
 
 
+@pytest.mark.slow
 def test_a_workflow_that_repeats_the_history_does_not_double_it(talk: Talk) -> None:
     thread = talk.thread("whole")
     for text in ("one", "two"):
@@ -71,6 +72,7 @@ def test_a_workflow_that_repeats_the_history_does_not_double_it(talk: Talk) -> N
     assert len(thread["last"]["outputs"]) == 4  # raw, unchanged
 
 
+@pytest.mark.slow
 def test_regenerating_keeps_the_old_answer_for_undo(talk: Talk) -> None:
     thread = talk.thread("recorder")
     for text in ("one", "two", "three"):
@@ -200,6 +202,7 @@ def test_a_copy_shares_turns_and_goes_its_own_way(talk: Talk) -> None:
     assert [one["column"] for one in board["columns"]] == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_deleted_threads_and_boards_come_back(talk: Talk) -> None:
     board = talk.board("parrot", "recorder", title="Both")
     one, two = board["threads"]
@@ -218,6 +221,7 @@ def test_deleted_threads_and_boards_come_back(talk: Talk) -> None:
     assert talk.get("boards", q="%")["items"] == []
 
 
+@pytest.mark.slow
 def test_a_broken_turn_says_why_and_can_be_run_again(talk: Talk) -> None:
     thread = talk.thread("breaking")
     body = {"version": thread["version"], "messages": [user("go")]}
@@ -241,6 +245,7 @@ def test_a_broken_turn_says_why_and_can_be_run_again(talk: Talk) -> None:
     assert texts(again) == ["go", "1 messages"]
 
 
+@pytest.mark.slow
 def test_a_running_turn_is_stopped_and_followed(talk: Talk) -> None:
     thread = talk.thread("slow")
     body = {"version": thread["version"], "messages": [user("go")]}

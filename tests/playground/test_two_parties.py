@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import anyio
+import pytest
 
 from greenroom.benchmark import check_config, play_run, start_run
 from greenroom.model_server import running_server
@@ -57,6 +58,7 @@ def test_an_episode_is_shown_with_the_users_calls(store: Store, open_playground:
 CALL = ("call", "user")
 
 
+@pytest.mark.slow
 def test_a_user_acts_in_the_thread_of_an_episode(store: Store, open_playground: Open) -> None:
     with running_server(thermostats()) as server:
         played(store, server.api_base)

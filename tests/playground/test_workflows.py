@@ -76,6 +76,7 @@ def test_agents_are_there_and_those_with_a_script_are_not(talk: Talk) -> None:
     assert (broken["status"], "model" in broken["error"]) == ("broken", True)
 
 
+@pytest.mark.slow
 def test_an_agent_talks_and_two_threads_have_two_worlds(open_playground: Open, retail: Any) -> None:
     with running_server(retail) as server:
         named = f"agent:tool-calling?model=oracle&api_base={server.api_base}"
@@ -123,6 +124,7 @@ def test_parameters_with_a_key_are_not_kept(talk: Talk) -> None:
         assert "abcdefgh" not in told
 
 
+@pytest.mark.slow
 def test_people_add_servers_and_take_them_out_again(open_playground: Open) -> None:
     store = open_store()
     with running_app(create_app(talk_app.parrot)) as served:
@@ -154,6 +156,7 @@ def test_people_add_servers_and_take_them_out_again(open_playground: Open) -> No
     store.close()
 
 
+@pytest.mark.slow
 def test_servers_that_are_down_or_hang_do_not_keep_the_list(open_playground: Open) -> None:
     with hanging() as stuck:
         talk = Talk(open_playground(sources=[str(APP), stuck, "http://127.0.0.1:9"]).api)
@@ -165,6 +168,7 @@ def test_servers_that_are_down_or_hang_do_not_keep_the_list(open_playground: Ope
         assert (broken["status"], "Nothing listens" in broken["error"]) == ("broken", True)
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_loaded_says_so(open_playground: Open, tmp_path: Path) -> None:
     source = tmp_path / "broken_app.py"
     source.write_text("import nothing_of_this_name\n")
@@ -236,6 +240,7 @@ def resolve_by(names: Names, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aiohttp.connector, "DefaultResolver", made)
 
 
+@pytest.mark.slow
 def test_names_that_change_their_address_are_seen_through(
     open_playground: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -276,6 +281,7 @@ def test_redirects_are_not_followed_and_the_token_stays_here(
     assert {authorization for _, authorization in seen} == {f"Bearer {TOKEN}"}  # loopback is ours
 
 
+@pytest.mark.slow
 def test_a_server_elsewhere_does_not_get_the_token(
     open_playground: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -319,6 +325,7 @@ def served_aiohttp(answer: Handler) -> Generator[int]:
         loop.close()
 
 
+@pytest.mark.slow
 def test_the_store_and_the_browser_never_see_a_token(
     store: Store, open_playground: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

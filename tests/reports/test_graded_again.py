@@ -104,6 +104,7 @@ def test_calls_that_were_made_at_once_are_one_step_of_atif() -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_what_is_written_beside_calls_counts_again(greenroom: Greenroom, tmp_path: Path) -> None:
     agent = tmp_path / "agent.py"
@@ -123,6 +124,7 @@ def test_what_is_written_beside_calls_counts_again(greenroom: Greenroom, tmp_pat
         assert again.json["observations_differing"] == 0
 
 
+@pytest.mark.slow
 def test_a_file_says_which_domain_it_is_of(greenroom: Greenroom, tmp_path: Path) -> None:
     for env in ("telecom", PATH):
         assert greenroom("run", "--env", env, "--task-ids", 0, "--name", "own").status == 0

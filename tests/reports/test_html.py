@@ -54,6 +54,7 @@ def steps_of(episode: EpisodeRecord) -> Iterator[tuple[Any, ...]]:
             yield "User", step.observation, None
 
 
+@pytest.mark.slow
 def test_every_trajectory_is_in_the_page() -> None:
     _, page = full_page()
     data = block_data(page)

@@ -365,6 +365,7 @@ def test_slashes_in_model_names() -> None:
     assert name.startswith("tool-calling-openrouter-meta-llama-70b-0.0_range_0-3_user-..-..-etc-")
 
 
+@pytest.mark.slow
 @pytest.mark.official
 @pytest.mark.parametrize(
     ("file", "count", "successes"),

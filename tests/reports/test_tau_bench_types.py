@@ -47,6 +47,7 @@ def hashes(rows: list[dict[str, Any]]) -> dict[int, str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agent", ["oracle", "synthetic"])
 def test_rows_of_builtin_tasks_fit_tau_benchs_types(tmp_path: Path, agent: str) -> None:
     rows = rows_of_run(tmp_path, "--end-index", "12", "--agent-strategy", agent)

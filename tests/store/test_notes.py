@@ -255,6 +255,7 @@ ACTIONS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=min(40, settings().max_examples))
 @given(ACTIONS)
 def test_any_edits_can_be_undone(actions: list[tuple[str, int, str, str | None]]) -> None:

@@ -39,6 +39,7 @@ def test_counts_come_from_columns_and_are_those_of_the_records(
     assert list(counted_episodes(store, run_id, keys)) == expected[::2]
 
 
+@pytest.mark.slow
 def test_only_what_the_rules_want_is_pruned(store: Store, records: list[EpisodeRecord]) -> None:
     run = store.runs.find("sample")
     assert prunable_runs(store, before=MOMENT) == []

@@ -78,6 +78,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_FIRST_WAIT_SECONDS", 0.0)
 
 
+@pytest.mark.slow
 @given(
     breaks=st.lists(st.integers(0, 3), min_size=1, max_size=8),
     stops=st.lists(st.integers(1, 4), max_size=3),

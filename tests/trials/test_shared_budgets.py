@@ -91,6 +91,7 @@ def _spending(store: Store, **config: object) -> Spending:
     return Spending(store, run, WorkConfig.model_validate(config))
 
 
+@pytest.mark.slow
 async def test_the_budget_holds_over_all_workers(store: Store) -> None:
     spending = _spending(store, max_cost=1.0)
     ended: list[str] = []
@@ -133,6 +134,7 @@ async def test_tokens_are_shared_in_the_same_way(store: Store) -> None:
     assert 900 <= tokens <= 1000 + WORKERS * 10
 
 
+@pytest.mark.slow
 async def test_one_that_was_alone_makes_room_for_those_that_join(store: Store) -> None:
     spending, by = _spending(store, max_cost=5.9), list[str]()
 

@@ -109,6 +109,7 @@ class Asking:
             )
 
 
+@pytest.mark.slow
 async def test_every_call_of_all_workers_waits_for_its_slot(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +152,7 @@ def test_slots_of_all_processes_are_as_far_apart_as_the_rate_says(store: Store) 
     assert store.runs.endpoints.reserve("y", rate, 1) == 0.0
 
 
+@pytest.mark.slow
 async def test_a_worker_slows_down_when_another_one_was_told_to(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -556,6 +556,7 @@ async def test_connections_are_used_again(stub: Stub) -> None:
     assert len(peers) == 1
 
 
+@pytest.mark.slow
 async def test_many_calls_at_once(stub: Stub) -> None:
     stub.routes["POST /invoke"] = says(envelope(HELLO))
     answers: list[Any] = []

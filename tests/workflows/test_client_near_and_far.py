@@ -134,6 +134,7 @@ def _without_is_error(told: tuple[str, str, Any]) -> tuple[str, str, Any]:
     return told
 
 
+@pytest.mark.slow
 @settings(max_examples=min(50, settings().max_examples))
 @given(value=JSON)
 def test_any_json_comes_back_as_it_was(address: str, value: Any) -> None:

@@ -117,6 +117,7 @@ def test_a_host_that_is_none_is_not_repeated() -> None:
         assert secured.address in text
 
 
+@pytest.mark.slow
 def test_the_mcp_server_is_told_of_where_its_package_is_installed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

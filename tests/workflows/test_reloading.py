@@ -60,6 +60,7 @@ def scene(tmp_path: Path) -> Scene:
     return Scene(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_file_that_changes_is_loaded_anew(scene: Scene) -> None:
     scene.write("'one'")
     app = scene.serve()
@@ -73,6 +74,7 @@ def test_a_file_that_changes_is_loaded_anew(scene: Scene) -> None:
     assert len(scene.told) == 1
 
 
+@pytest.mark.slow
 def test_a_module_beside_it_is_loaded_anew_too(scene: Scene) -> None:
     helper = scene.file.with_name("helper_of_reloading.py")
     helper.write_text("TEXT = 'one'\n")
@@ -84,6 +86,7 @@ def test_a_module_beside_it_is_loaded_anew_too(scene: Scene) -> None:
     assert scene.told == ["helper_of_reloading.py changed: the workflows are loaded anew."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "words"),
     [
@@ -121,6 +124,7 @@ def test_a_module_with_a_mistake_stays_as_it_was_for_those_who_import_it_later(
     assert sys.modules["helper_of_mistakes"].TEXT == "one"
 
 
+@pytest.mark.slow
 def test_a_file_that_vanishes_is_waited_for(scene: Scene) -> None:
     scene.write("'one'")
     app = scene.serve()

@@ -9,6 +9,7 @@ from greenroom import workflow
 from tests.workflows.serving import serving
 
 
+@pytest.mark.slow
 def test_answers_are_counted() -> None:
     calls = 0
 

@@ -209,6 +209,7 @@ def test_clients_take_no_notice_of_comments(silent_server: Server) -> None:
     assert anyio.run(ours) == ["Once", " upon"]
 
 
+@pytest.mark.slow
 def test_openais_clients_do_not_repeat_a_call_that_takes_too_long() -> None:
     begun: list[str] = []
 

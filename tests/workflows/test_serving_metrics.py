@@ -69,6 +69,7 @@ def test_requests_calls_sessions_and_tokens_are_counted() -> None:
     assert found["greenroom_calls_in_flight",] == 0
 
 
+@pytest.mark.slow
 def test_strangers_cannot_make_series() -> None:
     with serving(best) as server:
         for number in range(20):

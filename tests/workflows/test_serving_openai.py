@@ -281,6 +281,7 @@ def test_one_model(client: OpenAI, server: Server) -> None:
     assert server.get("/echo/v1/models/echo").json["object"] == "model"
 
 
+@pytest.mark.slow
 def test_a_missing_model_is_told(server: Server) -> None:
     reply = server.post("/v1/chat/completions", {"messages": HELLO})
     assert reply.status == 400

@@ -18,7 +18,7 @@ from greenroom.domains.domain import Domain, open_domain
 from greenroom.domains.environment import SimulatedUser
 from greenroom.domains.past import past_messages
 from greenroom.domains.plugins import find_plugin
-from greenroom.domains.tasks import select_tasks, task_places
+from greenroom.domains.tasks import select_tasks, task_known, task_places
 from greenroom.errors import InputError
 from greenroom.models import Ledger, Model, ModelSettings
 from greenroom.models.pool import ModelPool
@@ -61,6 +61,11 @@ class RunContext:
     def split(self) -> str:
         """The name of the split that is played."""
         return self.domain.pack.split_named(self.config.task_split)
+
+    @cached_property
+    def user_settings(self) -> BaseModel:
+        """The simulated user's settings."""
+        return self.user_strategy.check(self.config.user_options)
 
     @property
     def max_steps(self) -> int:
@@ -154,18 +159,24 @@ class RunContext:
         if config.user_model and self.user_strategy.needs_model and self.pool is not None:
             scope = f"{config.seed}/{agent.task_index}/{agent.trial}"
             model = self.pool.model(user_model(config), "user", ledger, scope=scope, seed=seed)
-        own_settings = self.user_strategy.check(config.user_options)
-        edition = self.domain.edition
-        return self.user_strategy.create(
-            UserContext(
-                model,
-                seed,
-                own_settings,
-                stop_words=edition.stop_words,
-                greeting=edition.greeting,
-                persona=config.user_persona,
-                past=past_messages(self.domain.task(agent.task_index, self.split), "user"),
-            )
+        return self.user_strategy.create(self.user_context(agent.task_index, model, seed))
+
+    def user_context(
+        self, task_index: int, model: Model | None = None, seed: int = 0
+    ) -> UserContext:
+        """What the user of a task is made from."""
+        domain, task = self.domain, self.domain.task(task_index, self.split)
+        return UserContext(
+            model,
+            seed,
+            self.user_settings,
+            stop_words=domain.edition.stop_words,
+            greeting=domain.edition.greeting,
+            persona=self.config.user_persona,
+            past=past_messages(task, "user"),
+            task_index=task_index,
+            task_id=task.id,
+            user_tools=[info["function"]["name"] for info in domain.user_tool_infos(task)],
         )
 
     def create_judge(self, task_index: int, trial: int, ledger: Ledger) -> Model | None:
@@ -226,7 +237,27 @@ def prepare_run(config: RunConfig) -> RunContext:
     if user_strategy.interactive:
         changes["max_concurrency"] = 1
     config = config.model_copy(update=changes)
-    return RunContext(domain, strategy, config, user_strategy, indices)
+    context = RunContext(domain, strategy, config, user_strategy, indices)
+    if strategy.create_user is None:
+        _check_user(context)
+    return context
+
+
+def _check_user(context: RunContext) -> None:
+    """Raise InputError where the user's settings do not fit the tasks."""
+    strategy, pack = context.user_strategy, context.domain.pack
+    if strategy.named_tasks is not None:
+        for name in strategy.named_tasks(context.user_settings):
+            # The splits of a pack share tasks, and a file may be for several of them.
+            splits = (context.split, *pack.splits)
+            if not any(task_known(pack.tasks(split), name) for split in splits):
+                raise InputError(
+                    f"The settings of the {strategy.name} user name the task {name!r}, which no "
+                    "split has: 'greenroom tasks list' shows places and ids."
+                )
+    if strategy.check_case is not None:
+        for index in context.task_indices:
+            strategy.check_case(context.user_context(index))
 
 
 def check_models(config: RunConfig, strategy: AgentStrategy) -> UserStrategy:

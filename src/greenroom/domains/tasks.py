@@ -217,6 +217,18 @@ def task_places(tasks: Sequence[Task], names: Sequence[int | str]) -> list[int]:
     return found
 
 
+def task_known(tasks: Sequence[Task], name: int | str) -> bool:
+    """Whether a split has a task at this place, or with this id.
+
+    >>> [task_known([Task(id="b")], name) for name in (0, 1, "b", "id:b", "0")]
+    [True, False, True, True, False]
+    """
+    if isinstance(name, int):
+        return 0 <= name < len(tasks)
+    wanted = name.removeprefix("id:")
+    return any(task.id == wanted for task in tasks)
+
+
 def select_tasks(
     count: int,
     *,
@@ -267,6 +279,7 @@ __all__ = [
     "parse_tasks",
     "respond",
     "select_tasks",
+    "task_known",
     "task_name",
     "task_places",
 ]

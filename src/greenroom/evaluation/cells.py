@@ -164,10 +164,10 @@ async def _called(context: EvaluationContext, cell: RowCell, call: RowCall, mete
         answer = await ask(
             Call(inputs=call.inputs, parameters=parameters, session_id=new_session())
         )
-        return _Said(answer, call.inputs)
+        return _Said(answer, {**call.inputs, **call.told})
     talk = Talk(ask, call.inputs, parameters)
     answer = await talk.hold(
-        context.create_user(meter.ledger, _scope(context, cell), seed),
+        context.create_user(meter.ledger, _scope(context, cell), seed, cell.row),
         context.instruction(call.brief),
         call.brief.max_turns or context.config.max_turns,
     )
@@ -223,6 +223,7 @@ async def _scored(
         cost=total_cost(meter.ledger.usage().values()),
         parameters={**context.target.profile.parameters, **(context.config.parameters or {})},
         scope=_scope(context, cell),
+        goals=context.goals_of(cell.row),
         ledger=meter.ledger,
     )
     scores: dict[str, ScoreRecord] = {}

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import anyio
+from pydantic import BaseModel
 
 from greenroom.domains.environment import SimulatedUser
 from greenroom.errors import InputError
@@ -21,7 +23,7 @@ from greenroom.models import Ledger, ModelSettings
 from greenroom.models.pool import ModelPool
 from greenroom.store import EvaluationRecord, TestSetVersion, Usage
 from greenroom.trials import open_models
-from greenroom.users import UserContext, UserStrategy, find_user_strategy
+from greenroom.users import Goal, UserContext, UserStrategy, find_user_strategy
 from greenroom.workflows.calls import Target
 
 
@@ -45,6 +47,12 @@ class EvaluationContext:
     """Evaluators that only rows name: name, alias and how many rows."""
     pool: ModelPool | None = None
     evaluators: Sequence[Evaluator] = ()
+
+    @cached_property
+    def user_settings(self) -> BaseModel:
+        """The simulated user's settings."""
+        assert self.user_strategy is not None  # it was found with the first goal
+        return self.user_strategy.check(self.config.user_options)
 
     @property
     def interactive(self) -> bool:
@@ -74,8 +82,10 @@ class EvaluationContext:
         own = row_evaluators(row, position, self.rows.roles)
         return list({one.alias: one for one in (*self.evaluators, *own)}.values())
 
-    def create_user(self, ledger: Ledger, scope: str, seed: int) -> SimulatedUser:
-        """The simulated user of one conversation, paid from the user's purse."""
+    def create_user(
+        self, ledger: Ledger, scope: str, seed: int, row: Mapping[str, Any]
+    ) -> SimulatedUser:
+        """The simulated user of a row's conversation, paid from the user's purse."""
         strategy, config = self.user_strategy, self.config
         assert strategy is not None  # it was found with the first goal
         model = None
@@ -88,10 +98,24 @@ class EvaluationContext:
             )
             model = self.pool.model(settings, "user", ledger, scope=scope, seed=seed)
         return strategy.create(
-            UserContext(
-                model, seed, strategy.check(config.user_options), persona=config.user_persona
-            )
+            UserContext(model, seed, self.user_settings, persona=config.user_persona, row=row)
         )
+
+    def check_user(self, row: Mapping[str, Any], position: int) -> None:
+        """Raise InputError for a row that its simulated user cannot play."""
+        strategy = self.user_strategy
+        if strategy is not None and strategy.check_case is not None:
+            try:
+                strategy.check_case(UserContext(settings=self.user_settings, row=row))
+            except InputError as error:
+                raise InputError(f"Row {position + 1}: {error}") from error
+
+    def goals_of(self, row: Mapping[str, Any]) -> Sequence[Goal]:
+        """When the user of a row has what they want, as far as a script says so."""
+        strategy = self.user_strategy
+        if strategy is None or strategy.goals is None:
+            return ()
+        return strategy.goals(UserContext(settings=self.user_settings, row=row))
 
     def instruction(self, brief: Brief) -> str:
         """What the user is told; a user that only recites gets the goal alone."""

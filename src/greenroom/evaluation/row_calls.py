@@ -41,6 +41,8 @@ class RowCall:
     inputs: dict[str, Any]
     brief: Brief | None = None
     """For a conversation with a simulated user, who says the messages."""
+    told: dict[str, Any] = field(default_factory=dict[str, Any], kw_only=True)
+    """Columns that evaluators see among the inputs, and the workflow does not."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class RowPlan:
     def call(self, row: Mapping[str, Any], position: int) -> RowCall:
         """The call of a row; an InputError names a row without one."""
         inputs = {name: self._value(name, row[name]) for name in self.passed if name in row}
-        brief = None
+        brief, told = None, dict[str, Any]()
         if self.form == "recorded":
             if self.message_column is not None:
                 inputs[MESSAGES] = _as_messages(row.get(self.message_column))
@@ -79,6 +81,8 @@ class RowPlan:
         elif self.message_column is not None and not _is_empty(row.get(self.message_column)):
             messages = self._messages(row[self.message_column], position)
             inputs[MESSAGES] = messages
+            if self.brief and not _is_empty(row.get(GOAL)):
+                told = {GOAL: row[GOAL]}  # of a transcript, too, one may ask whether it was reached
         elif self.brief and not _is_empty(row.get(GOAL)):
             brief = read_brief(row, position)
         else:
@@ -86,7 +90,7 @@ class RowPlan:
         missing = [name for name in self.required if name not in inputs]
         if missing:
             raise InputError(f"Row {position + 1} has no {missing[0]}, which the workflow needs.")
-        return RowCall(inputs, brief)
+        return RowCall(inputs, brief, told=told)
 
     def expected(self, row: Mapping[str, Any], outputs: Any, column: str | None = None) -> Any:
         """What a row expects, in this column or that of all; None if nothing.

@@ -29,13 +29,15 @@ from greenroom.evaluation.evaluators import (
     parse_spec,
 )
 from greenroom.evaluation.recorded import MEASURES, RecordedTarget, open_recordings
-from greenroom.evaluation.row_calls import Form, RowPlan, plan_rows
+from greenroom.evaluation.row_calls import BRIEF_COLUMNS, Form, RowPlan, plan_rows
 from greenroom.evaluation.row_evaluators import row_evaluators
 from greenroom.evaluation.test_sets import find_version, import_file
 from greenroom.evaluation.test_sets.files import FORMATS
 from greenroom.models import Prices
+from greenroom.options import stored_settings
 from greenroom.store import EvaluationRecord, Store, TestSetVersion
 from greenroom.util.imports import absolute_target
+from greenroom.util.json_values import as_dict
 from greenroom.workflows.call.addresses import is_address
 from greenroom.workflows.call.as_completion import AsCompletion
 from greenroom.workflows.call.opening import check_takes_messages, open_target
@@ -148,12 +150,21 @@ async def _prepare(
             "Say how outputs are scored: --evaluator exact_match, for one. There are: "
             f"{', '.join(evaluator_names())}."
         )
+    user = None
+    if config.user_options:
+        user = find_user(config)
+        settings = user.check(config.user_options)
+        config = config.model_copy(update={"user_options": stored_settings(settings)})
     others, recordings = _expected_columns(specs), None
     if config.outputs is not None:
         target, recordings = open_recordings(store, config, version, target.profile)
         others += [name for name in (config.outputs, *MEASURES) if name in columns]
     elif config.treat_as == "completion" and target.profile.is_chat:
         target = AsCompletion(target)
+    if user is not None and user.columns is not None:
+        takes = as_dict(as_dict(target.profile.schemas.inputs).get("properties"))
+        used = user.columns(user.check(config.user_options)) - {*BRIEF_COLUMNS, *takes, *others}
+        others += [name for name in columns if name in used and name != config.message]
     plan = plan_rows(
         target.profile,
         version.columns,
@@ -164,10 +175,11 @@ async def _prepare(
         message_column=config.message,
     )
     count = min(version.row_count, config.rows or version.row_count)
-    context = EvaluationContext(config, target, version, plan, count, recordings=recordings)
+    context = EvaluationContext(config, target, version, plan, count, user, recordings)
     check = partial(_check_rows, context, store, specs)
     conversations, own = await anyio.to_thread.run_sync(check)
-    user = find_user(config) if conversations and recordings is None else None
+    if user is None and conversations and recordings is None:
+        user = find_user(config)
     if user is not None and user.interactive:
         config = config.model_copy(update={"max_concurrency": 1})
     Prices.load(Path(config.prices) if config.prices else None)  # refused now, if it is broken
@@ -191,10 +203,20 @@ def _check_rows(
     Whether any is a conversation, and the evaluators that only rows name.
     """
     conversations, own = False, dict[str, dict[str, Any]]()
+    need_goals = [spec.alias for spec in specs if load_kind(spec.name).needs_goals(spec.settings)]
     names = {spec.alias: spec.name for spec in specs}
     in_column = context.config.outputs in [column.name for column in context.version.columns]
     for position, row in enumerate(store.test_sets.rows(context.version, limit=context.row_count)):
-        conversations |= context.rows.call(row, position).brief is not None
+        talks = context.rows.call(row, position).brief is not None
+        conversations |= talks
+        if talks:
+            context.check_user(row, position)
+        if need_goals and not context.goals_of(row):
+            raise InputError(
+                f"Row {position + 1}: nothing tells {need_goals[0]} when the goal is reached. Name "
+                "a judge by --judge-model, or give the user a script with goals for this row, by "
+                "--user-option script=FILE."
+            )
         if in_column and context.recordings is not None:
             context.recordings(row, (position, 0))
         found = row_evaluators(row, position, context.rows.roles)

@@ -88,7 +88,7 @@ async def next_words(
     used: list[Usage],
 ) -> Words:
     """What a user says to the last answer of a thread; what it uses is added to `used`."""
-    config, instruction = await playground.in_store(_brief, playground, thread, request)
+    config, instruction, case = await playground.in_store(_brief, playground, thread, request)
     place = await playground.in_store(_place, playground, thread)
     opening, exchanges, last = _conversation(messages)
     strategy = find_user_strategy(config.user_strategy)
@@ -104,7 +104,9 @@ async def next_words(
             words = (STOP,) if edition is None else edition.stop_words
             greeting = None if edition is None else edition.greeting
             user = strategy.create(
-                UserContext(model, seed, own, stop_words=words, greeting=greeting)
+                replace(
+                    case, model=model, seed=seed, settings=own, stop_words=words, greeting=greeting
+                )
             )
             environment = None if place is None else await _equipped(place, user, messages)
             with outside_fault("The simulated user"):
@@ -215,8 +217,8 @@ def _host(address: str) -> str:
 
 def _brief(
     playground: Playground, thread: ThreadRecord, request: SimulateRequest
-) -> tuple[RunConfig, str]:
-    """The user's configuration, and what it wants."""
+) -> tuple[RunConfig, str, UserContext]:
+    """The user's configuration, what it wants, and which task or row that is."""
     scheme = thread.address.partition(":")[0]
     fields: dict[str, Any] = {}
     if scheme == EPISODE:
@@ -238,14 +240,16 @@ def _brief(
     if find_user_strategy(config.user_strategy).needs_model and not config.user_model:
         raise InputError(f"The {config.user_strategy} user asks a language model: name it.")
     if request.goal.strip():
-        return config, Brief(request.goal, request.persona).instruction
+        return config, Brief(request.goal, request.persona).instruction, UserContext()
     if request.task is not None:
-        domain = load_domain(request.env or "retail")
-        return config, domain.task(request.task).instruction
+        task = load_domain(request.env or "retail").task(request.task)
+        return config, task.instruction, UserContext(task_index=request.task, task_id=task.id)
     if scheme in (EPISODE, AGENT):
         place = place_of(playground.store, thread)
-        return config, place.domain.task(place.task_index, place.split).instruction
+        task = place.domain.task(place.task_index, place.split)
+        case = UserContext(task_index=place.task_index, task_id=task.id)
+        return config, task.instruction, case
     if thread.brief:
         brief = Brief(str(thread.brief.get("goal")), str(thread.brief.get("persona") or ""))
-        return config, brief.instruction
+        return config, brief.instruction, UserContext(row=thread.brief)
     raise InputError("Say what the user wants: a goal, or a task of a domain.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from greenroom.users.conditions import Condition, Goal
 from greenroom.users.flags import conversation_flags, flags_of_steps
 from greenroom.users.prompts import PERSONAS
 from greenroom.users.scripted import ScriptedUser
+from greenroom.users.scripts import Answer, Otherwise, Reply, UserScript, UserScripts
 from greenroom.users.strategies import (
     UserContext,
     UserStrategy,
@@ -15,8 +17,15 @@ from greenroom.users.strategies import (
 
 __all__ = [
     "PERSONAS",
+    "Answer",
+    "Condition",
+    "Goal",
+    "Otherwise",
+    "Reply",
     "ScriptedUser",
     "UserContext",
+    "UserScript",
+    "UserScripts",
     "UserStrategy",
     "conversation_flags",
     "find_user_strategy",

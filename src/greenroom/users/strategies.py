@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from greenroom.users.prompts import PERSONAS
 if TYPE_CHECKING:
     from greenroom.domains.environment import SimulatedUser
     from greenroom.models import ChatMessage, Model
+    from greenroom.users.conditions import Goal
 
 ENTRY_POINTS = "greenroom.users"
 
@@ -43,6 +44,14 @@ class UserContext:
     """How a user that a model plays behaves: a name of `PERSONAS`."""
     past: Sequence[ChatMessage] = ()
     """What was said and done before, from the user's side; the agent's message comes last."""
+    task_index: int | None = None
+    """The task's place in its split, if there is a task."""
+    task_id: str | None = None
+    """Its own id."""
+    row: Mapping[str, Any] | None = None
+    """The row of a test set, if the conversation is about one."""
+    user_tools: Collection[str] = ()
+    """The names of the tools that the user may call."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +68,14 @@ class UserStrategy:
     """The user needs a language model."""
     interactive: bool = False
     """A person at the terminal plays: one episode at a time, without a progress bar."""
+    check_case: Callable[[UserContext], None] | None = None
+    """Raises InputError for a task or a row that its users cannot play; asked before the first."""
+    named_tasks: Callable[[Any], Sequence[int | str]] | None = None
+    """The tasks that settings name, by places and ids: the domain has to have them."""
+    columns: Callable[[Any], frozenset[str]] | None = None
+    """The columns of test sets that users with these settings need; no workflow gets them."""
+    goals: Callable[[UserContext], Sequence[Goal]] | None = None
+    """When the user has what they want, as far as that can be seen without a judge."""
 
     def check_persona(self, persona: str | None) -> str | None:
         """A persona for its users; raises InputError if there is none such, or they take none."""

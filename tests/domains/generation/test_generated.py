@@ -42,6 +42,7 @@ def content(env: str, seed: int, tasks: int, difficulty: str) -> bytes:
     return orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("env", "difficulty"), ALL_KINDS)
 @settings(max_examples=8)
 @given(seed=st.integers(-(2**40), 2**40), tasks=st.integers(1, 40))
@@ -96,6 +97,7 @@ def test_hard_tasks_ask_for_more(env: str) -> None:
     assert figures["no_writes"] < official["no_writes"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("env", "difficulty"), ALL_KINDS)
 def test_two_seeds_share_few_words(env: str, difficulty: str) -> None:
     one, other = (generated(env, seed=s, tasks=250, difficulty=difficulty) for s in (1, 2))
@@ -157,6 +159,7 @@ def test_a_pack_survives_being_written_and_read(env: str, tmp_path: Path) -> Non
     assert validate_tasks(loaded) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("env", "wording", "difficulty"),
     [("retail", RETAIL, "hard"), ("airline", AIRLINE, "hard"), ("telecom", TELECOM, "official")],

@@ -69,6 +69,7 @@ def test_shop_and_airline_tasks_are_distributed_like_the_official_ones(
         assert apart(official, "test", made) == []
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_telecom_tasks_are_distributed_like_the_official_ones() -> None:
     made = generated("telecom", seed=3, tasks=230)

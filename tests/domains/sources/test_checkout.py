@@ -489,6 +489,7 @@ def _render_checkout(data: Path, root: Path) -> Path:
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.official
 def test_official_data_comes_through_a_checkout_unchanged(
     official_data: Path, tmp_path: Path

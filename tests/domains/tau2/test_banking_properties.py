@@ -91,6 +91,7 @@ def play(task: Task, calls: list[Action]) -> tuple[list[tuple[str, bool, str]], 
     return seen, worlds
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 @given(st.integers(0, 96), actions(), actions())
 @settings(max_examples=60)

@@ -116,6 +116,7 @@ def test_a_number_shortens_the_list_and_never_lengthens_it() -> None:
     assert (count(), count(k=3), count(k=50), count(k=None), count(k=0)) == (10, 3, 10, 10, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_the_index_is_made_once_for_all_episodes() -> None:
     base = bank("bm25_grep").pack.base
@@ -126,6 +127,7 @@ def test_the_index_is_made_once_for_all_episodes() -> None:
     assert base._derived == known  # pyright: ignore[reportPrivateUsage]
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_meaning_finds_what_words_miss() -> None:
     pytest.importorskip("wordllama")

@@ -319,6 +319,7 @@ def test_a_tool_that_cannot_be_read_is_named_and_no_schema_is_kept(
     assert not (tmp_path / "pack/mock/tools.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "bases",
     [
@@ -438,6 +439,7 @@ def test_what_is_no_checkout(tmp_path: Path) -> None:
         import_tau2(tmp_path / "nowhere", tmp_path / "pack")
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 @pytest.mark.parametrize("name", ["airline", "retail", "telecom", "mock"])
 def test_official_files_have_equal_hashes_however_they_are_packed(

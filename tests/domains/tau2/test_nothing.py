@@ -12,6 +12,7 @@ from greenroom.domains.validation import solved_by_nothing
 from tests.conftest import TAU2_DATA as TAU2
 
 
+@pytest.mark.slow
 @pytest.mark.official
 @pytest.mark.parametrize("env", ["retail", "airline", "telecom", "mock", "banking_knowledge"])
 def test_tasks_solved_by_nothing_are_those_whose_empty_trajectory_is_rewarded(env: str) -> None:

@@ -77,6 +77,7 @@ def spoiled_calls(draw: st.DrawFn, domain: str) -> Call:
     return call
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 @pytest.mark.parametrize("domain", ["retail", "airline"])
 @settings(max_examples=40)
@@ -102,6 +103,7 @@ def test_calls_stay_in_their_world_and_replay_to_the_same_hashes(
     assert json.dumps([call.arguments for _, call in calls]) == arguments
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 @pytest.mark.parametrize("domain", ["retail", "airline"])
 def test_a_world_where_everything_was_called_leaves_the_base_as_it_was(domain: str) -> None:

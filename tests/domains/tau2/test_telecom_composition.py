@@ -20,6 +20,7 @@ from greenroom.errors import DataError
 from tests.domains.tau2.telecom_play import DATA, official_tasks
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_the_rule_gives_the_official_task_file_byte_for_byte() -> None:
     composed = compose_tasks(texts_of(official_tasks()))

@@ -51,6 +51,7 @@ def test_the_manual_is_the_default(domain: Domain) -> None:
     assert len(domain.policy) == 23318
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_splits_and_tools(domain: Domain) -> None:
     sizes = {"small": 20, "train": 74, "test": 40, "base": 114, "full": 2285}
@@ -61,6 +62,7 @@ def test_splits_and_tools(domain: Domain) -> None:
     assert offered == json.loads((DATA / "user_tools.json").read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_schemas_from_the_tools_themselves_name_the_same_parameters(domain: Domain) -> None:
     # Packs that are generated have no files with schemas.

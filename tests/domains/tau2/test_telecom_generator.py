@@ -40,6 +40,7 @@ def is_sound(domain: Domain, task: Task) -> bool:
     return followed and met() and not solved
 
 
+@pytest.mark.slow
 @pytest.mark.tau2_data
 def test_official_figures_are_those_of_the_official_tasks() -> None:
     official = profile_tasks(load_domain("telecom", TAU2_DATA), "base")
@@ -91,6 +92,7 @@ def test_a_pack_in_files_is_the_same(tmp_path: Path) -> None:
         assert is_sound(read, theirs)
 
 
+@pytest.mark.slow
 def test_a_pack_that_leaves_things_out_is_filled_in(tmp_path: Path) -> None:
     write_pack(tmp_path / "pack", [generate_pack("telecom", seed=3, tasks=12)])
     root = tmp_path / "pack" / "telecom"

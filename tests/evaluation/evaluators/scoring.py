@@ -12,7 +12,7 @@ import anyio
 from greenroom.evaluation import Case, Evaluator, Score, make_evaluator
 from greenroom.evaluation.evaluators import OpenModel, parse_spec
 
-WAITING = ("llm_judge", "python", "regex", "semantic_similarity", "webhook")
+WAITING = ("goal_reached", "llm_judge", "python", "regex", "semantic_similarity", "webhook")
 """Evaluators that wait for something, and so need an event loop."""
 
 

@@ -205,6 +205,7 @@ def test_a_judge_over_http_is_paid_from_the_judges_purse() -> None:
     assert (usage["judge"].calls, usage["judge"].prompt_tokens) == (1, 100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "words"),
     [

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom.evaluation import Case, Score, make_evaluator
-from greenroom.evaluation.evaluators import patterns
+from greenroom.util import patterns
 from tests.evaluation.evaluators.scoring import chat_score, said, score
 
 ANSWER = "Your order #W123 was cancelled."
@@ -130,6 +130,7 @@ def test_a_costly_pattern_matches_in_a_process_of_its_own(
     assert (found.reason, found.passed) == (reason, start is not None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", [r"(a+)+$", r"(a|a)*$", r"(?:a*)*$", "a*" * 30 + "$"])
 def test_a_pattern_cannot_hang_an_evaluation(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patterns, "MATCH_SECONDS", 0.5)
@@ -197,6 +198,7 @@ def test_a_process_that_died_is_replaced(started: _Started) -> None:
     assert len(started) == 2
 
 
+@pytest.mark.slow
 def test_an_interrupted_match_ends_its_process_at_once(started: _Started) -> None:
     async def interrupted() -> None:
         with anyio.move_on_after(0.5):

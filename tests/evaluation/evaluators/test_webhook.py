@@ -167,6 +167,7 @@ def test_what_another_try_would_not_mend_is_not_tried_again(reply: Reply, words:
     assert words in found.reason
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_answer() -> None:
     found, server, _ = asked(hang, settings={"timeout": 0.2, "retries": 1})
     assert (found.score, found.broken, len(server.asked)) == (None, True, 2)

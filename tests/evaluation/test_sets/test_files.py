@@ -37,6 +37,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("sets") / "set.data"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["json", "jsonl"])
 @given(rows=st.lists(st.dictionaries(names, json_values, min_size=1), min_size=1, max_size=5))
 @example(rows=[{"big": 2**80, "half": "\ud800", "one": 1, "one point": 1.0, "nothing": None}])

@@ -32,6 +32,7 @@ from greenroom.util.imports import later
 if TYPE_CHECKING:
     from greenroom.evaluation.evaluators.called_tools import tool_calls
     from greenroom.evaluation.evaluators.chat import conversation_length, last_message, role_order
+    from greenroom.evaluation.evaluators.goals import goal_reached
     from greenroom.evaluation.evaluators.judge import llm_judge
     from greenroom.evaluation.evaluators.likeness import levenshtein, similarity
     from greenroom.evaluation.evaluators.refusals import refusal
@@ -58,6 +59,7 @@ if not TYPE_CHECKING:
         refusals="refusal",
         webhooks="webhook",
         judge="llm_judge",
+        goals="goal_reached",
         semantic="semantic_similarity",
     )
 
@@ -82,6 +84,7 @@ __all__ = [
     "evaluator_names",
     "exact_match",
     "field_match",
+    "goal_reached",
     "json_diff",
     "last_message",
     "levenshtein",

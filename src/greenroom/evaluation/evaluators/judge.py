@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -19,6 +19,7 @@ from greenroom.evaluation.evaluators.types import (
     ExpectingSettings,
     OpenModel,
     Score,
+    Settings,
     Unscored,
 )
 from greenroom.messages import text_of
@@ -27,6 +28,8 @@ from greenroom.models.json_answers import RETRIES, Unusable, ask_for, object_for
 from greenroom.models.transports import check_model
 from greenroom.models.types import BudgetExhausted, ChatMessage, Model, ModelError, ModelSettings
 from greenroom.util.raw_json import raw_text
+
+T = TypeVar("T")
 
 SYSTEM = """\
 You score what a workflow put out. You are told what to look for, and shown the material: what the \
@@ -62,16 +65,26 @@ _NOTHING = "(none given)"
 _LONGEST_REASON = 2_000
 
 
-class JudgeSettings(ExpectingSettings):
-    """Settings of llm_judge."""
+class AskingSettings(Settings):
+    """Settings of evaluators that ask a model."""
 
-    model: str = Field(min_length=1, description="The model that judges.")
     provider: str | None = Field(
         default=None, description="Its provider, as litellm names it; local for one in here."
     )
     api_base: str | None = Field(
         default=None, description="An OpenAI-compatible server, with its /v1."
     )
+    temperature: float | None = Field(default=0.0, description="The sampling temperature.")
+    max_tokens: int | None = Field(
+        default=None, ge=1, description="The most tokens that its answer may have."
+    )
+    timeout: float = Field(default=120.0, gt=0, description="Seconds to wait for an answer.")
+
+
+class JudgeSettings(AskingSettings, ExpectingSettings):
+    """Settings of llm_judge."""
+
+    model: str = Field(min_length=1, description="The model that judges.")
     prompt: str | None = Field(
         default=None,
         description="What it is asked. {{output}}, {{expected}}, {{inputs}}, {{conversation}}, "
@@ -81,11 +94,6 @@ class JudgeSettings(ExpectingSettings):
     min_score: float = Field(default=0.0, description="The lowest score that it can give.")
     max_score: float = Field(default=1.0, description="The highest; it is brought to 0 to 1.")
     threshold: float = Field(default=0.5, ge=0, le=1, description="Passed from this score on.")
-    temperature: float | None = Field(default=0.0, description="The sampling temperature.")
-    max_tokens: int | None = Field(
-        default=None, ge=1, description="The most tokens that its answer may have."
-    )
-    timeout: float = Field(default=120.0, gt=0, description="Seconds to wait for an answer.")
 
     @model_validator(mode="after")
     def _fits(self) -> JudgeSettings:
@@ -97,16 +105,34 @@ class JudgeSettings(ExpectingSettings):
 
 
 @dataclass(frozen=True)
-class _JudgeScorer:
-    settings: JudgeSettings
+class Judge:
+    """A model that is asked about cases, and paid from the judge's purse."""
+
     model: ModelClient | Model
     own: bool
+    """Nobody else closes it."""
 
-    async def evaluate(self, case: Case) -> Score:
-        compared, against = raw_pair(case)
-        question = filled(self.settings.prompt or PROMPT, case, compared, against)
+    async def ask(
+        self,
+        case: Case,
+        system: str,
+        question: str,
+        answer: dict[str, Any],
+        read: Callable[[str], T],
+        compared: Any,
+        against: Any,
+    ) -> T:
+        """What `read` finds in the answer; Unscored where there is none, or none to be used."""
+        if isinstance(self.model, ModelClient):
+            model = self.model.for_episode("judge", case.ledger, f"evaluator {case.scope}")
+        else:
+            model = case.ledger.model("judge", self.model)
+        messages: list[ChatMessage] = [
+            {"role": "system", "content": system},
+            {"role": "user", "content": redacted(question)},
+        ]
         try:
-            score, reason = await self._asked(question, case)
+            return await ask_for(read, model, messages, answer)
         except BudgetExhausted:
             raise
         except ModelError as error:
@@ -115,24 +141,53 @@ class _JudgeScorer:
         except Unusable as error:
             words = f"the judge gave no score in {RETRIES + 1} attempts: {error}"
             raise Unscored(words, compared=compared, against=against) from error
-        return Score(score, score >= self.settings.threshold, compared, against, reason)
 
     async def close(self) -> None:
         """Let go of the model's connections, if they are our own."""
         if self.own and isinstance(self.model, ModelClient):
             await self.model.close()
 
-    async def _asked(self, question: str, case: Case) -> tuple[float, str]:
-        if isinstance(self.model, ModelClient):
-            model = self.model.for_episode("judge", case.ledger, f"evaluator {case.scope}")
-        else:
-            model = case.ledger.model("judge", self.model)
-        low, high = self.settings.min_score, self.settings.max_score
-        messages: list[ChatMessage] = [
-            {"role": "system", "content": SYSTEM},
-            {"role": "user", "content": redacted(question) + _FORMAT.format(low=low, high=high)},
-        ]
-        return await ask_for(lambda text: _read(text, low, high), model, messages, _ANSWER)
+
+def open_judge(settings: AskingSettings, model: str, context: EvaluatorContext) -> Judge:
+    """The judge of an evaluator's settings."""
+    wanted = ModelSettings(
+        model=model,
+        provider=settings.provider,
+        api_base=settings.api_base,
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens,
+        timeout=settings.timeout,
+    )
+    if context.models is None:
+        check_model(wanted)  # before anything is called: a wrong provider would end the evaluation
+    make: OpenModel = context.models or ModelClient
+    return Judge(make(wanted), own=context.models is None)
+
+
+@dataclass(frozen=True)
+class _JudgeScorer:
+    settings: JudgeSettings
+    judge: Judge
+
+    async def evaluate(self, case: Case) -> Score:
+        settings, (compared, against) = self.settings, raw_pair(case)
+        low, high = settings.min_score, settings.max_score
+        question = filled(settings.prompt or PROMPT, case, compared, against)
+        question += _FORMAT.format(low=low, high=high)
+        score, reason = await self.judge.ask(
+            case,
+            SYSTEM,
+            question,
+            _ANSWER,
+            lambda text: _read(text, low, high),
+            compared,
+            against,
+        )
+        return Score(score, score >= settings.threshold, compared, against, reason)
+
+    async def close(self) -> None:
+        """Let go of the model's connections."""
+        await self.judge.close()
 
 
 def filled(prompt: str, case: Case, compared: Any, against: Any) -> str:
@@ -141,7 +196,7 @@ def filled(prompt: str, case: Case, compared: Any, against: Any) -> str:
         "output": lambda: compared,
         "expected": lambda: _NOTHING if against is None else against,
         "inputs": lambda: _listed(case.inputs),
-        "conversation": lambda: _spoken(case),
+        "conversation": lambda: spoken(whole_conversation(case)),
         "parameters": lambda: case.parameters,
     }
 
@@ -168,11 +223,12 @@ def _listed(inputs: Mapping[str, Any]) -> str:
     return "\n".join(f"{name}: {_shown(value)}" for name, value in inputs.items()) or _NOTHING
 
 
-def _spoken(case: Case) -> str:
+def spoken(messages: Sequence[Mapping[str, Any]]) -> str:
+    """Messages as lines that a judge reads."""
     return "\n".join(
         f"{str(message.get('role')).upper()}: {text_of(message.get('content'))}"
         + (f" [calls {raw_text(calls)}]" if (calls := message.get("tool_calls")) else "")
-        for message in whole_conversation(case)
+        for message in messages
     )
 
 
@@ -195,12 +251,7 @@ def _create(settings: JudgeSettings, context: EvaluatorContext) -> _JudgeScorer:
         # The prompt itself is kept, so that what is made from the record is the same evaluator.
         text = _prompt_of(Path(settings.prompt_file))
         settings = settings.model_copy(update={"prompt": text, "prompt_file": None})
-    names = {"model", "provider", "api_base", "temperature", "max_tokens", "timeout"}
-    wanted = ModelSettings(**settings.model_dump(include=names))
-    if context.models is None:
-        check_model(wanted)  # before anything is called: a wrong provider would end the evaluation
-    make: OpenModel = context.models or ModelClient
-    return _JudgeScorer(settings, make(wanted), own=context.models is None)
+    return _JudgeScorer(settings, open_judge(settings, settings.model, context))
 
 
 def _prompt_of(path: Path) -> str:

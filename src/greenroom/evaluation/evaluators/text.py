@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from greenroom.evaluation.evaluators import patterns
 from greenroom.evaluation.evaluators.equality import same
 from greenroom.evaluation.evaluators.paths import PathText, parse_path
 from greenroom.evaluation.evaluators.reading import (
@@ -30,6 +29,7 @@ from greenroom.evaluation.evaluators.types import (
     plain_kind,
     verdict,
 )
+from greenroom.util import patterns
 from greenroom.util.raw_json import raw_value
 
 

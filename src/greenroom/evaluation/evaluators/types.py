@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self
 
@@ -14,6 +14,7 @@ from greenroom.models.purses import Ledger
 from greenroom.models.types import Model, ModelSettings
 from greenroom.options import Settings
 from greenroom.store import ScoreRecord
+from greenroom.users.conditions import Goal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +39,8 @@ class Case:
     """The configuration that the workflow was called with."""
     scope: str = ""
     """Sets apart what must not share a judge's kept answers: evaluation, row and repeat, say."""
+    goals: Sequence[Goal] = ()
+    """When the user has what they want, as far as a script says so."""
     ledger: Ledger = field(default_factory=Ledger, compare=False)
     """Where everything that is paid for this case is counted."""
 
@@ -158,6 +161,8 @@ class EvaluatorKind:
     """What it checks, in a line."""
     by_rows: bool = False
     """Rows of a test set may name it: it only looks at the case, and runs no code of others."""
+    needs_goals: Callable[[Mapping[str, Any]], bool] = lambda _: False
+    """Whether, with these settings, it can only score rows whose user has goals in a script."""
 
 
 @dataclass(frozen=True)
