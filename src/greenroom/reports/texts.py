@@ -68,7 +68,7 @@ _WISH = re.compile(
 )
 _WANTS = re.compile(r"\byou (want|need|wish|would like)\b", re.I)
 
-_CAUTIOUS = "near 0 and 1 and with few tasks or rows, it is on the safe side"
+_CAUTIOUS = "near 0 and 1, and with few tasks or rows, they are on the safe side"
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
@@ -146,7 +146,8 @@ def interval_note(confidence: float, truth: str, *, cautious: bool = False) -> s
     level = f"{100 * confidence:g}"
     return (
         f"The range beside a figure is its {level} % interval: of 100 such ranges, {level} hold "
-        f"{truth}." + (f" A cautious one holds it more often: {_CAUTIOUS}." if cautious else "")
+        f"{truth}."
+        + (f" Those with * are cautious and hold it more often: {_CAUTIOUS}." if cautious else "")
     )
 
 
@@ -193,7 +194,7 @@ def figure_text(figure: Figure) -> tuple[str, str, str]:
     value = figure.value
     interval = span(figure.low, figure.high, figure.format, figure.digits)
     if figure.cautious and interval:
-        interval += ", cautious"
+        interval += " *"
     return (
         figure.unknown if value is None and figure.unknown else _figure(figure, value),
         interval,
