@@ -33,6 +33,7 @@ from benchmarks.statistics_grid import (
 from benchmarks.storage import kept_results, long_run
 from benchmarks.tau2 import tau2_episodes, tau2_live_environments
 from benchmarks.tracing import spans_that_wait, traced_episodes
+from benchmarks.user_audit import planted_faults
 from benchmarks.workers import claims, processes, shared_rate
 
 BENCHMARKS = (
@@ -68,6 +69,7 @@ BENCHMARKS = (
     grid_power,
     grid_equivalence,
     variance_split,
+    planted_faults,
 )
 
 

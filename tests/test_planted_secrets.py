@@ -91,6 +91,29 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def looking_after() -> Iterator[tuple[object, ...]]:
+    """The commands for jobs under way, for each kind of job."""
+    named = {
+        "runs": ("run", "broken"),
+        "evals": ("evaluation", "failed"),
+        "judgings": ("judging", "broken-judged-1"),
+        "regradings": ("regrading", "broken-regraded-1"),
+    }
+    for group, (kind, name) in named.items():
+        yield group, "watch", name
+        yield group, "watch", name, "--json"
+        yield group, "attempts", name, "--log"
+        yield group, "attempts", name, "--log", "--json"
+        for words in (("attempts",), ("pause",), ("go-on",), ("set", "--max-cost", 1)):
+            yield group, words[0], name, *words[1:]
+        yield group, "retry", name, "--outcome", "crashed", "--yes"
+        yield "worker", f"--{kind}", name
+    for group in ("judgings", "regradings"):
+        for form in ((), ("--json",)):
+            yield group, "list", *form
+            yield group, "show", named[group][1], *form
+
+
 def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...]]:
     """Every command, some in several ways; the order matters."""
     app, broken, pack = given / "app.py", given / "broken.py", given / "pack"
@@ -121,6 +144,9 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
     yield "resume", "broken"
     yield "compare", "broken", "asked"
     yield "errors", "broken"
+    yield "audit", "broken"
+    yield "audit", "failed", "--json"
+    yield "audit", given / "results.json"
     yield "identify", "broken", "--judge-model", "m", "--judge-api-base", server
     yield "regrade", "broken", "--judge-model", "m", "--judge-api-base", server
     yield (
@@ -156,16 +182,11 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
     yield "runs", "card", "asked"
     yield "runs", "card", "broken", "-o", made / "card.json"
     yield "runs", "card", "--verify", made / "card.json"
-    yield "runs", "watch", "broken"
-    yield "runs", "watch", "broken", "--json"
-    for words in (("attempts",), ("pause",), ("go-on",), ("set", "--max-cost", 1)):
-        yield "runs", words[0], "broken", *words[1:]
-    yield "runs", "retry", "broken", "--outcome", "crashed", "--yes"
+    yield from looking_after()
     yield "runs", "prune", "--run", "asked", "--yes"
     yield "trend", "broken"
     yield "spread", "broken"
     yield "plan", "--from", "broken"
-    yield "worker", "--run", "broken"
     yield "worker", f"postgresql://me:{MARK}@127.0.0.1:1/x"
     yield "worker", ADDRESS
     yield "evals", "show", "failed", "--row", 1

@@ -89,7 +89,7 @@ class Scene:
             popen: subprocess.Popen[str] = subprocess.Popen(
                 [*GREENROOM, *map(str, arguments)],
                 cwd=self.folder,
-                env={**os.environ, "PYTHONPATH": str(ROOT), **self.env},
+                env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'src'}", **self.env},
                 text=True,
                 **(usual | options),
             )

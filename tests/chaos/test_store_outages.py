@@ -116,6 +116,7 @@ def test_an_outage_that_stays(scene: Scene, outage: Outage) -> None:
     scene.wait_for_results(3, process)
     away()
     assert process.end() == 2
+    assert "Waiting for it, up to 1 seconds." in process.stderr
     assert "go on with: greenroom resume disturbed" in process.stderr
     back()
     before, since = scene.assert_it_goes_on()

@@ -383,8 +383,8 @@ def test_what_takes_long_is_told_while_a_run_is_watched(greenroom: Greenroom) ->
     with store.engine.begin() as connection:
         connection.execute(text("UPDATE cells SET claimed_at = claimed_at - 600 WHERE item = 2"))
     found = follower.look()
-    (said,) = found.said_of_long().values()
-    assert said == (
+    (long,) = found.long
+    assert found.said_of(long, "task 2, trial 0") == (
         f"Task 2, trial 0 has been with {owner.host}/{owner.pid} for 10 min; others took 500 ms on "
         "average."
     )

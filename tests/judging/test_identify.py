@@ -16,6 +16,7 @@ from greenroom.judging import JudgingConfig
 from greenroom.models import FakeModel, ModelUnavailable
 from greenroom.reports.tau_bench import tau_bench_rows, write_tau_bench
 from greenroom.store import EpisodeRecord, open_store
+from greenroom.store.pruning import prune_run
 from tests.analysis.episodes import cancel, episode
 from tests.judging.pools import use_models
 from tests.store.samples import sample_episode, sample_run
@@ -101,6 +102,18 @@ def test_a_result_file_is_judged_and_nothing_is_kept(command: Command, tmp_path:
 def test_the_policy_of_the_run_is_shown(command: Command, judge: FakeModel) -> None:
     command("sample")
     assert "Be kind." in judge.requests[0].messages[1]["content"]
+
+
+@pytest.mark.usefixtures("stored")
+def test_failures_that_were_pruned_are_counted(command: Command, judge: FakeModel) -> None:
+    store = open_store()
+    assert sum(prune_run(store, "id-sample")) == 3
+    store.runs.add("id-sample", [episode([cancel("#W1")], [cancel("#W2")], task_index=5, trial=0)])
+    store.close()
+    said = command("sample")
+    assert "1 of 1 failures judged by wise" in said.output
+    assert "2 more failures left out: the conversations were pruned." in said.output
+    assert json.loads(command("sample", "--json").stdout)["pruned"] == 2
 
 
 def test_no_failures(command: Command) -> None:

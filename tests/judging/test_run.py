@@ -13,7 +13,7 @@ from greenroom.domains.plugins import find_plugin
 from greenroom.errors import InputError
 from greenroom.judging import (
     JudgingConfig,
-    failed_episodes,
+    failures_of,
     policy_seen,
     run_judging,
     start_judging,
@@ -76,9 +76,11 @@ def test_only_failures_of_the_conversation_are_judged(
         episode([], [], task_index=7, reward=1.0, outcome="success"),
         episode([], [], task_index=8, reward=None, outcome="infrastructure_error", error="broken"),
     ]
-    assert [one.task_index for one in failed_episodes(episodes)] == [0, 1]
+    run = stored(store, episodes)
+    found = failures_of(store, run.id)
+    assert (found.episodes, found.keys, found.pruned) == (4, [(0, 0), (1, 0)], 0)
     use_models(monkeypatch, lambda _: FakeModel([verdict("user")]))
-    assert [one.task_index for one in judge(store, stored(store, episodes))] == [0, 1]
+    assert [one.task_index for one in judge(store, run)] == [0, 1]
 
 
 @dataclass

@@ -131,7 +131,6 @@ def hostile_episode(task: int, trial: int) -> EpisodeRecord:
         ),
         error=TEXT,
         facts={NAME: TEXT},
-        flags=[TEXT],
     )
 
 

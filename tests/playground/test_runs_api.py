@@ -30,6 +30,7 @@ from greenroom.store import (
     Usage,
 )
 from greenroom.store.pruning import prune_run
+from tests.audit.talking import called, episode, said
 from tests.playground.conftest import Open, Running
 from tests.playground.stored_runs import HOSTILE, every_outcome, keep, other_sets, solved
 from tests.reports.sample import START, ended, played
@@ -279,6 +280,21 @@ def test_what_a_judge_said_stands_with_the_episode(running: Running, store: Stor
     assert (said["judge"], said["author"], said["author_description"]) == (
         "a-judge", "agent", "It forgot.",
     )  # fmt: skip
+
+
+def test_findings_of_the_user_audit_stand_with_their_messages(
+    running: Running, store: Store
+) -> None:
+    run = store.runs.find("mixed")
+    record = next(iter(store.runs.results(run.id)))
+    steps = [called("ok"), said("Your mail?", "z@example.com"), said("Done.", "###STOP###")]
+    odd = episode("Ask for a refund.", "Hi", *steps, task_index=record.task_index, trial=77)
+    store.runs.add(run.id, [odd])
+    found = _get(running, f"runs/mixed/episodes/{record.task_index}/77")
+    (flag,) = found["flags"]
+    assert flag.startswith("Turn 2: It said the e-mail address z@example.com")
+    words = [one for one in found["items"] if one["who"] == "user"]
+    assert [bool(one["problem"]) for one in words] == [False, True, False]
 
 
 def test_two_runs_are_compared_in_the_words_of_the_report(running: Running, store: Store) -> None:

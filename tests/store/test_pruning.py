@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from threading import Event, Thread
+from typing import Any
 
 import pytest
 
 from greenroom.analysis.counts import counted_episode, counted_episodes
-from greenroom.errors import UnknownName
+from greenroom.errors import InputError, UnknownName
 from greenroom.reports.trend import trend_of
-from greenroom.store import EpisodeRecord, Store
+from greenroom.store import EpisodeRecord, Store, pruning, this_process
 from greenroom.store.aggregates import pruned_digests
 from greenroom.store.pruning import prunable_runs, prune_run
 from tests.store.samples import MOMENT, sample_episode, sample_run
@@ -67,6 +69,33 @@ def test_only_what_the_rules_want_is_pruned(store: Store, records: list[EpisodeR
     assert [one.counts for one in counted_episodes(store, run.id)] == [
         counted_episode(one).counts for one in records
     ]
+
+
+def test_nobody_begins_to_play_a_run_while_a_part_of_it_is_pruned(
+    store: Store, records: list[EpisodeRecord], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = store.runs.create(sample_run("other", num_trials=2))
+    store.runs.add(run.id, records[:1])
+    owner, joined = this_process(), Event()
+
+    def join() -> None:
+        store.runs.workers.join(run.id, run.name, owner, lambda _: [(0, 1)])
+        joined.set()
+
+    joining = Thread(target=join)
+
+    def slowly(row: Any) -> Any:
+        joining.start()
+        assert not joined.wait(0.5), "it waits until the transaction ends"
+        return without_conversation(row)
+
+    without_conversation = pruning._without_conversation  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(pruning, "_without_conversation", slowly)
+    pruned = prune_run(store, run.id)
+    assert next(pruned) == 1
+    joining.join()
+    with pytest.raises(InputError, match="under way"):
+        next(pruned)
 
 
 def test_a_trend_is_counted_by_the_database(store: Store, records: list[EpisodeRecord]) -> None:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import reduce
@@ -321,6 +323,21 @@ def test_a_row_that_the_database_refuses_keeps_no_other_out(filled: Store) -> No
     assert filled.runs.add(RUN, [sample_episode(0, 0), impossible]) == [True, True]
     good, bad = filled.runs.results(RUN)
     assert (good.outcome, bad.outcome) == ("success", "infrastructure_error")
+
+
+@pytest.mark.slow
+def test_a_store_that_is_opened_twice_keeps_its_locks() -> None:
+    # Another process that closes the file last would take the log of changes away from this one.
+    store = open_store()
+    store.runs.create(sample_run())
+    open_store().close()
+    path = Path(str(store.engine.url.database))
+    with store.engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM jobs")).scalar() == 1
+        subprocess.run([sys.executable, "-m", "greenroom", "runs", "list"], check=True)
+        assert path.with_name(f"{path.name}-wal").exists()
+    assert store.runs.find("sample").name == "sample"
+    store.close()
 
 
 def test_the_store_is_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ from greenroom.tracing import spans
 from greenroom.trials import outside_fault
 from greenroom.users import ScriptedUser
 from greenroom.users.strategies import Exchanges
+from greenroom.util.attempt_logs import log_error, log_text
 from greenroom.workflows.usage import ReportedUsage, current_usage
 
 
@@ -116,11 +117,16 @@ async def _played(
             pass  # the agent went on after the end: the episode counts as it ended
         except SetUpFailed as failure:
             problem = failure  # of this task: the others are played
+            log_error(failure)
         except (InputError, BudgetExhausted):
             raise
         except Exception as exception:
             problem = exception
+            log_error(exception)
     seconds_played = time.monotonic() - start
+    printed = getattr(agent, "printed", "")
+    if problem is not None:
+        log_text(printed)
     reward = await judged_reward(context, environment, trial, ledger)
     outcome = outcome_of(
         None if reward is None else reward.value,
@@ -147,7 +153,7 @@ async def _played(
         turn_seconds=user.turn_seconds,
         facts=getattr(agent, "facts", {}),
         tallies=getattr(agent, "tallies", {}),
-        printed=getattr(agent, "printed", ""),
+        printed=printed,
     )
 
 

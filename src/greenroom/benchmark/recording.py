@@ -23,7 +23,6 @@ from greenroom.store import (
     TaskRecord,
     UserCallRecord,
 )
-from greenroom.users import flags_of_steps
 from greenroom.util.raw_json import DEEPEST, plain, raw_text
 
 
@@ -56,7 +55,6 @@ def episode_record(
             for name, counts in _entries(episode.tallies).items()
         },
         printed=_text(episode.printed),
-        flags=flags_of_steps(episode.opening, episode.steps, domain.edition.stops),
     )
 
 

@@ -28,8 +28,9 @@ from greenroom.config import JudgeConfig
 from greenroom.domains.content import task_set
 from greenroom.domains.domain import Domain, load_domain
 from greenroom.domains.packs import DEFAULT_EDITION, DEFAULT_SPLIT
-from greenroom.errors import SetUpFailed
+from greenroom.errors import InputError, SetUpFailed
 from greenroom.models import Ledger, Model
+from greenroom.options import checked
 from greenroom.store import (
     EpisodeRecord,
     GradeRecord,
@@ -101,7 +102,10 @@ def start_regrading(
     )
     for earlier in store.regradings.all(parent=run.id):
         if earlier.status == "interrupted" and _same(earlier, fresh):
-            return earlier
+            store.regradings.controls.forget(earlier.id)
+            taken_up = earlier.model_copy(update={"config": fresh.config})
+            store.regradings.update(taken_up)
+            return taken_up
     return store.regradings.create(fresh, stem=f"{run.name}-regraded")
 
 
@@ -128,16 +132,45 @@ def _split(run: RunRecord, config: RegradingConfig, domain: Domain) -> str:
     return run.task_split if same_rules and there else domain.pack.split_named(DEFAULT_SPLIT)
 
 
+def reopen_regrading(store: Store, name: str) -> tuple[RegradingRecord, RegradingConfig, Domain]:
+    """A regrading that was kept before, ready to go on; the data must be what it began with.
+
+    What was set since it began holds.
+    """
+    regrading = store.regradings.find(name)
+    set_since = store.regradings.controls.of(regrading.id).config
+    config = checked(RegradingConfig, {**regrading.config, **set_since})
+    run = store.runs.find(regrading.run_id)
+    domain = regrading_domain(run, config)
+    if domain.pack.info.model_dump(mode="json") != regrading.pack or (
+        regrading.task_set is not None and graded_by(domain, config, run) != regrading.task_set
+    ):
+        raise InputError(
+            f"The data of '{regrading.name}' has changed: give it the data it began with, or grade "
+            f"anew: greenroom regrade {run.name}"
+        )
+    return regrading, config, domain
+
+
+def enqueue_regrading(store: Store, regrading: RegradingRecord) -> None:
+    """Let workers that help do what is left of a regrading; refused while others work on it."""
+    store.regradings.workers.enqueue(regrading.id, regrading.name, regrading.left)
+
+
 async def run_regrading(
     store: Store,
     regrading: RegradingRecord,
     config: RegradingConfig,
     domain: Domain,
     *,
+    helps: bool = False,
     on_result: Callable[[GradeRecord], None] = lambda _: None,
     on_plan: Callable[[RegradingPlan], None] = lambda _: None,
 ) -> None:
-    """Grade all episodes that have no second grade yet; see `run_job` for how it may end."""
+    """Grade all episodes that have no second grade yet; see `run_job` for how it may end.
+
+    A worker that `helps` shares them with others.
+    """
 
     @asynccontextmanager
     async def open_plan(used: Sequence[Usage]) -> AsyncGenerator[RegradingPlan]:
@@ -165,8 +198,9 @@ async def run_regrading(
     await run_job(
         store.regradings,
         regrading,
-        lambda finished: [(i, t) for i, t in regrading.episodes if (i, t) not in finished],
+        regrading.left,
         open_plan,
+        helps=helps,
         on_plan=on_plan,
         on_result=on_result,
     )

@@ -28,10 +28,10 @@ COMMANDS: Mapping[str, str] = {
     "trend": "Find tasks that are solved more or less often than in the runs before.",
     "plan": "Say how many tasks and trials find a difference between two runs, and what they cost.",
     "errors": "Break failures down by kind, and explain each with its evidence.",
+    "audit": "Find what simulated users did wrong, without a model: which failures may be theirs.",
     "identify": "Have a model judge the failures of a run: whose fault, and "
     "what the agent did wrong.",
-    "worker": "Work on the runs and evaluations of a store, together with others, until they are "
-    "done.",
+    "worker": "Work on what is under way in a store, together with others, until it is done.",
     "serve": "Serve workflows over HTTP until Ctrl-C.",
     "mcp": "Give an MCP client the tools and the policy of a domain, to play a task by hand.",
     "inspect": "Show what a workflow is: whether it chats and what told so, "
@@ -56,6 +56,8 @@ COMMANDS: Mapping[str, str] = {
     "testset": "Import, show, export and change test sets; every change makes a version.",
     "evaluators": "List the evaluators that score outputs.",
     "evals": "List, show, resume, export and delete evaluations.",
+    "judgings": "List and show judgings, and look after those under way.",
+    "regradings": "List and show regradings, and look after those under way.",
     "notes": "List, export and import what people noted, and measure how far they agree.",
 }
 """Each command with its summary: the first line of its own help."""

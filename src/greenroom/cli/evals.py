@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from greenroom.cli.config_options import takes
+from greenroom.cli.operating import EVALUATIONS, operating_commands
 from greenroom.cli.options import Json, JUnit, Output, Processes
 from greenroom.cli.output import console, print_json
 from greenroom.cli.reporting import (
@@ -39,6 +40,7 @@ def _find(name: str) -> tuple[Store, Evaluations, EvaluationRecord]:
 
 
 report_commands(app, _find, "an evaluation", "results")
+operating_commands(app, EVALUATIONS)
 
 
 @app.command("list")

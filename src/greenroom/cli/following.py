@@ -49,13 +49,12 @@ class Standing:
             parts.append(f"{len(self.long)} taking long")
         return ", ".join(parts)
 
-    def said_of_long(self) -> dict[tuple[int, int], str]:
-        """By cell: that it takes long, in a sentence."""
-        return {
-            one.key: f"Task {one.key[0]}, trial {one.key[1]} has been with {one.worker} for "
-            f"{_span(one.seconds)}; others took {_span(self.usual or 0.0)} on average."
-            for one in self.long
-        }
+    def said_of(self, one: ClaimedCell, place: str) -> str:
+        """That a cell takes long, in a sentence."""
+        return (
+            f"{place[0].upper()}{place[1:]} has been with {one.worker} for {_span(one.seconds)}; "
+            f"others took {_span(self.usual or 0.0)} on average."
+        )
 
 
 @dataclass

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from greenroom.cli.config_options import takes
-from greenroom.cli.options import Json
-from greenroom.cli.output import console, print_json, print_table
-from greenroom.cli.result_files import Env, opened_jobs
-from greenroom.cli.working import work
-from greenroom.errors import InputError
+from greenroom.cli.options import Json, Processes
+from greenroom.cli.output import console, echo, print_json, print_table
+from greenroom.cli.result_files import NO_WORKERS, Env, flags_to_repeat, opened_jobs
+from greenroom.cli.working import hand_over, work
+from greenroom.errors import InputError, redacted
 from greenroom.judging.config import JudgingConfig
 from greenroom.options import checked
 
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer()
+
+Examples = Annotated[
+    int, typer.Option("--examples", help="How many judgements to show in full.", min=0)
+]
 
 
 @app.command()
@@ -35,12 +41,11 @@ def identify(
         ),
     ],
     env: Env = "retail",
-    examples: Annotated[
-        int, typer.Option("--examples", help="How many judgements to show in full.", min=0)
-    ] = 10,
+    examples: Examples = 10,
     again: Annotated[
         bool, typer.Option("--again", help="Ask anew about what this judge has judged already.")
     ] = False,
+    processes: Processes = None,
     json: Json = False,
 ) -> None:
     """Have a model judge the failures of a run: whose fault, and what the agent did wrong.
@@ -48,26 +53,24 @@ def identify(
     The judgements of a run are kept with it, each as soon as it is there; those that this judge
     gave before are not asked for again.
     """
-    from greenroom.judging import failed_episodes, start_judging, summarise
+    from greenroom.judging import failures_of, start_judging, summarise
+    from greenroom.reports.texts import plural
     from greenroom.store import RunRecord
 
-    config = checked(JudgingConfig, fields)
+    config, is_file = checked(JudgingConfig, fields), Path(target).is_file()
+    if is_file and processes is not None:
+        raise InputError(NO_WORKERS)
     with opened_jobs([target], env) as (store, (run,)):
         if not isinstance(run, RunRecord):
             raise InputError(f"'{run.name}' is an evaluation: runs have failures to judge.")
-        episodes = list(store.runs.results(run.id))
-        failures = failed_episodes(episodes)
-        wanted = {episode.key for episode in failures[: config.max_failures]}
+        failures = failures_of(store, run.id)
+        wanted = set(failures.keys[: config.max_failures])
         judgements: list[JudgementRecord] = []
         if wanted:
             judging = start_judging(store, run, config, again=again)
-            _judge(
-                store,
-                judging,
-                config,
-                f"greenroom identify {target} --judge-model {config.judge_model}",
-                shown=not json,
-            )
+            words = ["greenroom", "identify", target, *flags_to_repeat(config, env, is_file)]
+            resume = redacted(shlex.join(words))
+            _judge(store, judging, config, resume, processes, kept=not is_file, shown=not json)
             found = store.judgings.results(judging.id)
             judgements = [one for one in found if one.key in wanted]
     if json:
@@ -75,23 +78,36 @@ def identify(
             {
                 "source": run.name,
                 "judge": config.judge,
-                "episodes": len(episodes),
-                "failures": len(failures),
+                "episodes": failures.episodes,
+                "failures": len(failures.keys),
+                "pruned": failures.pruned,
                 "summary": summarise(judgements).model_dump(),
                 "judgements": [one.model_dump(mode="json") for one in judgements],
             }
         )
     else:
-        _print(run.name, config.judge, len(failures), judgements, examples)
+        print_judgements(run.name, config.judge, len(failures.keys), judgements, examples)
+        if failures.pruned:
+            more = plural(failures.pruned, "more failure")
+            echo(f"{more} left out: the conversations were pruned.")
 
 
 def _judge(
-    store: Store, judging: JudgingRecord, config: JudgingConfig, resume: str, *, shown: bool
+    store: Store,
+    judging: JudgingRecord,
+    config: JudgingConfig,
+    resume: str,
+    processes: int | None,
+    *,
+    kept: bool,
+    shown: bool,
 ) -> None:
-    from greenroom.judging import run_judging
+    from greenroom.judging import enqueue_judging, run_judging
 
     if judging.planned == len(store.judgings.finished(judging.id)):
         return
+    if processes is not None:
+        hand_over(store.judgings, judging, partial(enqueue_judging, store, judging), processes)
     work(
         store.judgings,
         judging,
@@ -100,13 +116,16 @@ def _judge(
         lambda _: None,
         noun="judgements",
         resume=resume,
+        kept=kept,
         shown=shown,
+        processes=processes,
     )
 
 
-def _print(
+def print_judgements(
     title: str, judge: str, failures: int, judgements: Sequence[JudgementRecord], examples: int
 ) -> None:
+    """Print judgements counted, and some of them in full."""
     from greenroom.judging import summarise
 
     out = console()

@@ -12,10 +12,10 @@ import typer
 
 from greenroom.benchmark.regrading_config import RegradingConfig
 from greenroom.cli.config_options import takes
-from greenroom.cli.options import Json
+from greenroom.cli.options import Json, Processes
 from greenroom.cli.output import console, print_json, print_table
-from greenroom.cli.result_files import Env, opened_jobs
-from greenroom.cli.working import work
+from greenroom.cli.result_files import NO_WORKERS, Env, flags_to_repeat, opened_jobs
+from greenroom.cli.working import hand_over, work
 from greenroom.errors import InputError, redacted
 from greenroom.options import checked
 
@@ -43,6 +43,7 @@ def regrade(
     stored: Annotated[
         bool, typer.Option("--list", help="List the regradings of the run that are kept.")
     ] = False,
+    processes: Processes = None,
     json: Json = False,
 ) -> None:
     """Grade the episodes of a run again without playing: other tasks, another basis, a new judge.
@@ -63,22 +64,17 @@ def regrade(
         if stored:
             _list(store, run, json=json)
             return
+        if is_file and processes is not None:
+            raise InputError(NO_WORKERS)
         domain = regrading_domain(run, config)
         regrading = start_regrading(store, run, config, domain)
-        again = shlex.join(["greenroom", "regrade", target, *_flags(config, env, is_file)])
-        _work(store, regrading, config, domain, again, kept=not is_file, shown=not json)
+        words = ["greenroom", "regrade", target, *flags_to_repeat(config, env, is_file)]
+        again = redacted(shlex.join(words))
+        _work(store, regrading, config, domain, again, processes, kept=not is_file, shown=not json)
         grades = sorted(store.regradings.results(regrading.id), key=lambda one: one.key)
-    _show(run, regrading, grades, json=json)
+    show_regrading(run, regrading, grades, json=json)
     if grades and all(one.refused for one in grades):
         raise typer.Exit(1)
-
-
-def _flags(config: RegradingConfig, env: str, is_file: bool) -> list[str]:
-    from greenroom.benchmark.reproducing import flags_of
-
-    budget = ("max_cost", "max_tokens_total")
-    words = flags_of(RegradingConfig, config.model_dump(mode="json"), without=budget)
-    return [*words, *(["--env", env] if is_file else [])]
 
 
 def _work(
@@ -87,12 +83,16 @@ def _work(
     config: RegradingConfig,
     domain: Any,
     again: str,
+    processes: int | None,
     *,
     kept: bool,
     shown: bool,
 ) -> None:
-    from greenroom.benchmark.regradings import run_regrading
+    from greenroom.benchmark.regradings import enqueue_regrading, run_regrading
 
+    if processes is not None:
+        enqueue = partial(enqueue_regrading, store, regrading)
+        hand_over(store.regradings, regrading, enqueue, processes)
     work(
         store.regradings,
         regrading,
@@ -100,9 +100,10 @@ def _work(
         "reward",
         lambda grade: grade.reward,
         noun="grades",
-        resume=redacted(again),
+        resume=again,
         kept=kept,
         shown=shown,
+        processes=processes,
     )
 
 
@@ -160,9 +161,10 @@ def _plain(regrading: RegradingRecord, summary: RegradingSummary) -> dict[str, A
     }
 
 
-def _show(
+def show_regrading(
     run: RunRecord, regrading: RegradingRecord, grades: Sequence[GradeRecord], *, json: bool
 ) -> None:
+    """Print what came of a regrading."""
     from greenroom.benchmark.regradings import summarise_regrading
 
     summary = summarise_regrading(grades)

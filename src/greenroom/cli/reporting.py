@@ -40,6 +40,10 @@ class ReportOptions(Config):
         description="Show the figures by tag, kind or tool (runs), or by a column (evaluations). "
         "May be given several times.",
     )
+    audit: bool = Field(
+        default=False,
+        description="Audit the simulated users, too: every conversation is read.",
+    )
     gates: Annotated[list[str] | None, Flag(metavar="GATE")] = Field(
         default=None,
         description="What has to hold, such as 'pass^1>=0.8'; else the exit status is 1. May be "
@@ -194,7 +198,9 @@ def reported(
     wanted = gates or outcome.by or outcome.junit
     if form in RECORDS and not wanted:
         return records_report(store, job)
-    report = build_report(store, job, gates=outcome.gates, strict=outcome.strict, by=outcome.by)
+    report = build_report(
+        store, job, gates=outcome.gates, strict=outcome.strict, by=outcome.by, audit=outcome.audit
+    )
     if outcome.junit is not None:
         write_whole(outcome.junit, pieces(report, "junit"))
     return report
@@ -256,15 +262,17 @@ def list_jobs(
     json: bool,
     parent: str | None = None,
 ) -> None:
-    """List runs or evaluations; texts are never read as markup. `first` says how to get one.
+    """List jobs of one kind; texts are never read as markup. `first` says how to get one.
 
-    `figure` is the name of the mean that each is listed with. With a parent, only those that belong
-    to it are listed.
+    `figure` is the name of the mean that each is listed with, if there is one. With a parent, only
+    those that belong to it are listed.
     """
     rows = jobs.standings(parent=parent)
     if json:
         counted = (
-            {"finished": one.finished, "planned": one.job.planned, figure: one.mean} for one in rows
+            {"finished": one.finished, "planned": one.job.planned}
+            | ({figure: one.mean} if figure else {})
+            for one in rows
         )
         print_json([facts(one.job) | more for one, more in zip(rows, counted, strict=True)])
         return
@@ -278,15 +286,16 @@ def list_jobs(
             one.job.name,
             *(column(one.job) for column in columns.values()),
             f"{one.finished}/{one.job.planned}",
-            "" if one.mean is None else f"{one.mean:.3f}",
+            *(["" if one.mean is None else f"{one.mean:.3f}"] if figure else []),
             one.job.status,
             f"{one.job.created_at.astimezone():%Y-%m-%d %H:%M}",
         ]
         for one in rows
     ]
-    headings = ("Name", *columns, cells, figure, "Status", "Created")
+    figures = (figure,) if figure else ()
+    headings = ("Name", *columns, cells, *figures, "Status", "Created")
     lines = [[one_line(text) for text in row] for row in texts]
-    print_table(one_line(title), headings, lines, right=(cells, figure))
+    print_table(one_line(title), headings, lines, right=(cells, *figures))
 
 
 def find_jobs(

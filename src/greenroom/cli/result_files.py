@@ -13,12 +13,26 @@ from greenroom.cli.reporting import find_jobs
 from greenroom.errors import DataError, InputError
 
 if TYPE_CHECKING:
+    from greenroom.config import WorkConfig
     from greenroom.domains.tau2.recorded import Simulation
     from greenroom.store import EvaluationRecord, RunRecord, Store
 
 Env = Annotated[
     str, typer.Option("--env", help="The domain of a result file: it tells which tools write.")
 ]
+
+NO_WORKERS = (
+    "What comes of a result file is not kept, so workers cannot help: leave --processes out."
+)
+
+
+def flags_to_repeat(config: WorkConfig, env: str, is_file: bool) -> list[str]:
+    """The words that say the same again after a stop; a larger budget is said beside them."""
+    from greenroom.benchmark.reproducing import flags_of
+
+    budget = ("max_cost", "max_tokens_total")
+    words = flags_of(type(config), config.model_dump(mode="json"), without=budget)
+    return [*words, *(["--env", env] if is_file else [])]
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""`greenroom worker`: help with the runs and evaluations that are under way in a store."""
+"""`greenroom worker`: help with the jobs that are under way in a store."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +24,10 @@ app = typer.Typer()
 _LOOK_SECONDS = 2.0
 
 
+def _only(kind: str) -> Any:
+    return typer.Option(f"--{kind}", help=f"Help with this {kind} alone.", metavar="NAME")
+
+
 @app.command()
 def worker(
     store_url: Annotated[
@@ -34,15 +37,12 @@ def worker(
             metavar="STORE_URL",
         ),
     ] = None,
-    run: Annotated[
-        str | None, typer.Option("--run", help="Help with this run alone.", metavar="NAME")
-    ] = None,
-    evaluation: Annotated[
-        str | None,
-        typer.Option("--evaluation", help="Help with this evaluation alone.", metavar="NAME"),
-    ] = None,
+    run: Annotated[str | None, _only("run")] = None,
+    evaluation: Annotated[str | None, _only("evaluation")] = None,
+    judging: Annotated[str | None, _only("judging")] = None,
+    regrading: Annotated[str | None, _only("regrading")] = None,
     wait: Annotated[
-        bool, typer.Option("--wait", help="Wait for further runs and evaluations, until Ctrl-C.")
+        bool, typer.Option("--wait", help="Wait for more to work on, until Ctrl-C.")
     ] = False,
     attached: Annotated[
         bool,
@@ -52,17 +52,19 @@ def worker(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Work on the runs and evaluations of a store, together with others, until they are done.
+    """Work on what is under way in a store, together with others, until it is done.
 
-    Any number of workers, on any machines that reach the store, share the cells of a run. Each cell
-    is played once. A worker that is lost loses nothing but what it had under way.
+    Runs, evaluations, judgings and regradings: any number of workers, on any machines that reach
+    the store, share the cells of each. Each cell is attempted by one of them. A worker that is lost
+    loses nothing but what it had under way.
     """
     from greenroom.store import Patience, open_store
 
-    if run is not None and evaluation is not None:
-        raise InputError("Give --run or --evaluation, not both.")
-    if wait and (run is not None or evaluation is not None):
-        raise InputError("--wait takes whatever comes: leave --run and --evaluation out.")
+    named = [run, evaluation, judging, regrading]
+    if sum(name is not None for name in named) > 1:
+        raise InputError("Give one of --run, --evaluation, --judging and --regrading, not more.")
+    if wait and any(named):
+        raise InputError("--wait takes whatever comes: do not name what to help with.")
     if store_url is not None:
         _refuse_password(store_url)
     if attached:
@@ -73,12 +75,11 @@ def worker(
     done: list[dict[str, Any]] = []
     stopped: int | None = None
     try:
-        if run is not None:
-            found = patience.call(partial(store.runs.find, run))
-            stopped = _help(store, store.runs, found, done)
-        elif evaluation is not None:
-            found = patience.call(partial(store.evaluations.find, evaluation))
-            stopped = _help(store, store.evaluations, found, done)
+        for jobs, name in zip(store.all_jobs, named, strict=True):
+            if name is not None:
+                found = patience.call(partial(jobs.find, name))
+                stopped = _help(store, jobs, found, done)
+                break
         else:
             stopped = _help_all(store, done, wait=wait)
     finally:
@@ -134,7 +135,7 @@ def _help_all(store: Store, done: list[dict[str, Any]], *, wait: bool) -> int | 
             except InputError as error:
                 if not wait:
                     raise
-                # One run that cannot be helped with does not keep a worker from the others.
+                # One job that cannot be helped with does not keep a worker from the others.
                 refused.add(found[1].id)
                 echo(f"{found[1].name}: {error}", err=True)
                 stopped = None
@@ -143,9 +144,8 @@ def _help_all(store: Store, done: list[dict[str, Any]], *, wait: bool) -> int | 
 
 
 def _in_need(store: Store, refused: set[str]) -> tuple[Jobs[Any, Any, Any], JobRecord] | None:
-    """The first job with cells to do, runs before evaluations."""
-    jobs: Jobs[Any, Any, Any]
-    for jobs in (store.runs, store.evaluations):
+    """The first job with cells to do, kind by kind."""
+    for jobs in store.all_jobs:
         for job in jobs.in_need():
             if job.id not in refused:
                 return jobs, job
@@ -156,8 +156,10 @@ def _help(
     store: Store, jobs: Jobs[Any, Any, Any], job: JobRecord, done: list[dict[str, Any]]
 ) -> int | None:
     """Help with one job: the signal that stopped it, if one did."""
+    from greenroom.cli.reopening import reopened
     from greenroom.models import BudgetExhausted
     from greenroom.store import Patience
+    from greenroom.util.attempt_logs import overheard_prints
 
     kept = 0
 
@@ -165,37 +167,18 @@ def _help(
         nonlocal kept
         kept += 1
 
-    opened = _opened_run if jobs.kind.name == "run" else _opened_evaluation
     patience = Patience("")
-    play = patience.call(partial(opened, store, job))
+    work = patience.call(partial(reopened, store, jobs.kind.name, job))
     others = len(patience.call(partial(jobs.workers.standings, job.id)))
     beside = "" if not others else f" beside {others} other{'s' if others > 1 else ''}"
     echo(f"Working on the {jobs.kind.name} '{job.name}'{beside}.", err=True)
     try:
-        return run_until_stopped(partial(play, helps=True, on_result=note))
+        # Nobody may be there to read what is printed in a worker.
+        with overheard_prints():
+            return run_until_stopped(partial(work, helps=True, on_result=note))
     except BudgetExhausted as spent:
         echo(str(spent), err=True)
         raise typer.Exit(OUT_OF_BUDGET) from None
     finally:
         done.append({"kind": jobs.kind.name, "name": job.name, "results": kept})
         echo(f"{kept} results of '{job.name}' are by this worker.", err=True)
-
-
-def _opened_run(store: Store, job: Any) -> Callable[..., Any]:
-    from greenroom.benchmark import play_run, reopen_run
-
-    record, context = reopen_run(store, job.id)
-    if context.interactive:
-        raise InputError(f"A person plays the user of '{job.name}': no worker can help.")
-    return partial(play_run, store, record, context)
-
-
-def _opened_evaluation(store: Store, job: Any) -> Callable[..., Any]:
-    import anyio
-
-    from greenroom.evaluation import reopen_evaluation, run_evaluation
-
-    record, context = anyio.run(lambda: reopen_evaluation(store, job.id))
-    if context.interactive:
-        raise InputError(f"A person plays the user of '{job.name}': no worker can help.")
-    return partial(run_evaluation, store, record, context)

@@ -204,7 +204,8 @@ def play(
     from greenroom.benchmark import enqueue_run, play_run
 
     if processes is not None:
-        _for_workers("run", run, context, lambda: enqueue_run(store, run, context), processes)
+        _refuse_person(context)
+        hand_over(store.runs, run, lambda: enqueue_run(store, run, context), processes)
 
     for caveat in run.pack.get("caveats", ()):
         typer.echo(f"note: {caveat}", err=True)
@@ -240,13 +241,9 @@ def run_and_report(
     from greenroom.store.evaluation_records import score_of
 
     if processes is not None:
-        _for_workers(
-            "evaluation",
-            evaluation,
-            context,
-            lambda: enqueue_evaluation(store, evaluation),
-            processes,
-        )
+        _refuse_person(context)
+        enqueue = partial(enqueue_evaluation, store, evaluation)
+        hand_over(store.evaluations, evaluation, enqueue, processes)
     alias = str(evaluation.evaluators[0]["alias"])
     earlier = store.evaluations.summaries(evaluation.id)
     work(
@@ -271,20 +268,20 @@ def run_and_report(
     finish(report)
 
 
-def _for_workers(
-    kind: str,
-    job: JobRecord,
-    context: RunContext | EvaluationContext,
-    enqueue: Callable[[], None],
-    count: int,
-) -> None:
+def _refuse_person(context: RunContext | EvaluationContext) -> None:
     if context.interactive:
         raise InputError("A person who plays the user has one terminal: leave --processes out.")
+
+
+def hand_over(
+    jobs: Jobs[Any, Any, Any], job: JobRecord, enqueue: Callable[[], None], count: int
+) -> None:
+    """Put what is left of a job into the queue for so many workers; with 0, say so and exit."""
     enqueue()
     if not count:
         echo(
             f"'{job.name}' waits for workers. Start them anywhere, as many as you like: greenroom "
-            f"worker --{kind} {job.name}"
+            f"worker --{jobs.kind.name} {job.name}"
         )
         raise typer.Exit
 

@@ -27,6 +27,7 @@ from typing import (
 
 from greenroom.domains.world import Record, Table, World
 from greenroom.errors import DataError, InputError
+from greenroom.util.attempt_logs import log_error
 
 ToolInfo = dict[str, Any]
 """A tool's chat-completion function schema."""
@@ -126,6 +127,7 @@ class Tool:
         except Refused as refusal:
             return ToolResult(f"Error: {refusal}", failed=True)
         except Exception as error:
+            log_error(error)
             return ToolResult(f"Error: {error}", f"{type(error).__name__}: {error}", failed=True)
         return ToolResult(answer if isinstance(answer, str) else self.render(answer))
 

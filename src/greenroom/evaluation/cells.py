@@ -23,6 +23,7 @@ from greenroom.store import CellKey, ResultRecord, ScoreRecord, outcome_of, tota
 from greenroom.tracing import Span, names, spans
 from greenroom.trials import Attempted, cell_seed
 from greenroom.trials.traced import usage_attributes
+from greenroom.util.attempt_logs import log_error
 from greenroom.util.raw_json import DEEPEST, plain
 from greenroom.workflows.call.chat_session import new_session
 from greenroom.workflows.calls import Answer, Call, CallError, WorkflowUnavailable
@@ -96,6 +97,7 @@ async def _attempt(
     except (InputError, BudgetExhausted):
         raise
     except Exception as error:
+        log_error(error)
         outcome = outcome_of(None, error)
         crashed = outcome == "crashed"
         record = ResultRecord(

@@ -10,9 +10,12 @@ if TYPE_CHECKING:
     from greenroom.judging.config import JudgingConfig
     from greenroom.judging.faults import judge_episode
     from greenroom.judging.run import (
+        Failures,
         FaultSummary,
-        failed_episodes,
+        enqueue_judging,
+        failures_of,
         policy_seen,
+        reopen_judging,
         run_judging,
         start_judging,
         summarise,
@@ -24,15 +27,21 @@ if not TYPE_CHECKING:
         __name__,
         config="JudgingConfig",
         faults="judge_episode",
-        run="FaultSummary failed_episodes policy_seen run_judging start_judging summarise",
+        run=(
+            "Failures FaultSummary enqueue_judging failures_of policy_seen reopen_judging "
+            "run_judging start_judging summarise"
+        ),
     )
 
 __all__ = [
+    "Failures",
     "FaultSummary",
     "JudgingConfig",
-    "failed_episodes",
+    "enqueue_judging",
+    "failures_of",
     "judge_episode",
     "policy_seen",
+    "reopen_judging",
     "run_judging",
     "start_judging",
     "summarise",

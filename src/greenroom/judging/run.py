@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import get_args
 from uuid import uuid4
 
 from greenroom._version import __version__
-from greenroom.analysis.errors import diagnose
+from greenroom.analysis.counts import counted_episodes
 from greenroom.judging.config import JudgingConfig
 from greenroom.judging.faults import judge_episode
 from greenroom.messages import Message
 from greenroom.models import Ledger
+from greenroom.options import checked
 from greenroom.store import (
+    NO_RESULT,
+    CellKey,
     EpisodeRecord,
     FaultAuthor,
     FaultKind,
@@ -46,16 +50,34 @@ class FaultSummary(Record):
     usage: Usage
 
 
-def failed_episodes(episodes: Iterable[EpisodeRecord]) -> list[EpisodeRecord]:
-    """The episodes that a judge can be asked about.
+@dataclass(frozen=True)
+class Failures:
+    """The failures of a run, counted without reading its conversations."""
+
+    episodes: int
+    """How many episodes the run has so far."""
+    keys: list[CellKey]
+    """The episodes that a judge can be asked about, in order.
 
     They failed, not by a broken connection, and what was said in them was not pruned.
     """
-    return [
-        episode
-        for episode in episodes
-        if episode.has_result and episode.pruned is None and diagnose(episode) is not None
-    ]
+    pruned: int
+    """How many more failed whose conversations were pruned."""
+
+
+def failures_of(store: Store, run_id: str) -> Failures:
+    """The failures of a run."""
+    episodes, pruned = 0, 0
+    keys: list[CellKey] = []
+    for episode in counted_episodes(store, run_id):
+        episodes += 1
+        if episode.summary.outcome == NO_RESULT or episode.diagnosis is None:
+            continue
+        if episode.is_pruned:
+            pruned += 1
+        else:
+            keys.append((episode.summary.task_index, episode.summary.trial))
+    return Failures(episodes, keys, pruned)
 
 
 def policy_seen(episodes: Iterable[EpisodeRecord]) -> str:
@@ -71,11 +93,13 @@ def start_judging(
     store: Store, run: RunRecord, config: JudgingConfig, *, again: bool = False
 ) -> JudgingRecord:
     """The judging of a run by a judge: the latest one extended by new failures, or a new one."""
-    episodes = [episode.key for episode in failed_episodes(store.runs.results(run.id))]
-    episodes = episodes[: config.max_failures]
+    episodes = failures_of(store, run.id).keys[: config.max_failures]
     earlier = [one for one in store.judgings.all(parent=run.id) if one.judge == config.judge]
     if earlier and not again:
         judging = earlier[0]
+        if judging.status == "running":
+            return judging  # whoever works on it keeps to its plan
+        store.judgings.controls.forget(judging.id)
         together = sorted({*judging.episodes, *episodes})
         judging = judging.model_copy(
             update={"episodes": together, "config": config.model_dump(mode="json")}
@@ -96,15 +120,31 @@ def start_judging(
     return store.judgings.create(judging, stem=f"{run.name}-judged")
 
 
+def reopen_judging(store: Store, name: str) -> tuple[JudgingRecord, JudgingConfig]:
+    """A judging that was kept before, ready to go on. What was set since it began holds."""
+    judging = store.judgings.find(name)
+    set_since = store.judgings.controls.of(judging.id).config
+    return judging, checked(JudgingConfig, {**judging.config, **set_since})
+
+
+def enqueue_judging(store: Store, judging: JudgingRecord) -> None:
+    """Let workers that help do what is left of a judging; refused while others work on it."""
+    store.judgings.workers.enqueue(judging.id, judging.name, judging.left)
+
+
 async def run_judging(
     store: Store,
     judging: JudgingRecord,
     config: JudgingConfig,
     *,
+    helps: bool = False,
     on_result: Callable[[JudgementRecord], None] = lambda _: None,
     on_plan: Callable[[JudgingPlan], None] = lambda _: None,
 ) -> None:
-    """Ask the judge about all failed episodes that have no verdict yet; see `run_job`."""
+    """Ask the judge about all failed episodes that have no verdict yet; see `run_job`.
+
+    A worker that `helps` shares them with others.
+    """
     run = store.runs.find(judging.run_id)
     policy = run.policy or policy_seen(store.runs.results(run.id))
 
@@ -138,8 +178,9 @@ async def run_judging(
     await run_job(
         store.judgings,
         judging,
-        lambda finished: [(i, t) for i, t in judging.episodes if (i, t) not in finished],
+        judging.left,
         open_plan,
+        helps=helps,
         on_plan=on_plan,
         on_result=on_result,
     )

@@ -12,6 +12,7 @@ from greenroom.analysis.alignment import Relation
 from greenroom.analysis.arguments import ABSENT, ArgumentDifference
 from greenroom.analysis.errors import diagnose
 from greenroom.analysis.tools import refused
+from greenroom.audit import Finding, findings_by_turn
 from greenroom.reports.texts import kind_words, money
 from greenroom.store import EpisodeRecord, JudgementRecord, StepRecord, Usage, UserCallRecord
 from greenroom.store.records import known_cost
@@ -38,7 +39,7 @@ class ShownItem(BaseModel):
     left_out: int = 0
     """So many characters of the text, or of the arguments, are left out here."""
     problem: str | None = None
-    """Why the action was not a valid one, if so."""
+    """Why the action was not a valid one, or what the user did wrong, if so."""
     tool: str = ""
     arguments: Any = None
     writes: bool = False
@@ -150,8 +151,11 @@ def why_of(episode: EpisodeRecord) -> Why | None:
 MOST_DIFFERENCES = 200
 
 
-def shown_items(episode: EpisodeRecord) -> list[ShownItem]:
-    """What was said and done. A turn begins with the message of the user that it answers."""
+def shown_items(episode: EpisodeRecord, findings: Sequence[Finding] = ()) -> list[ShownItem]:
+    """What was said and done. A turn begins with the message of the user that it answers.
+
+    Findings of the audit stand with the messages of the user that they are of.
+    """
     if episode.pruned is not None:
         return []
     extra = set(align_episode(episode).extra)
@@ -165,7 +169,18 @@ def shown_items(episode: EpisodeRecord) -> list[ShownItem]:
     for place, step in enumerate(steps):
         following = steps[place + 1].turn if place + 1 < len(steps) else step.turn
         found += _step_items(place, step, following, limit, place in extra)
-    return found
+    return list(_with_findings(found, findings)) if findings else found
+
+
+def _with_findings(items: list[ShownItem], findings: Sequence[Finding]) -> Iterator[ShownItem]:
+    by_turn, number = findings_by_turn(findings), 0
+    for item in items:
+        if item.kind == "said" and item.who == "user":
+            number += 1
+            if number in by_turn:
+                sentences = " ".join(one.sentence for one in by_turn[number])
+                item = item.model_copy(update={"problem": sentences})
+        yield item
 
 
 def _limit(episode: EpisodeRecord) -> int:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query
 from pydantic import BaseModel
 
+from greenroom.audit import findings_of, talk_of
 from greenroom.errors import InputError, UnknownName
 from greenroom.playground.episode_view import (
     HeardOutput,
@@ -37,7 +38,6 @@ from greenroom.store.note_records import Noted
 from greenroom.store.note_rows import has_notes
 from greenroom.store.records import known_cost
 from greenroom.store.run_pages import RunPages
-from greenroom.users.flags import FLAG_WORDS
 from greenroom.util.json_values import cleaned
 from greenroom.util.raw_json import plain
 
@@ -187,6 +187,7 @@ def get_episode(playground: InPlayground, run: str, task: Task, trial: Trial) ->
     pages = RunPages(playground.store.engine)
     trials = pages.outcomes(record.id, [task], (0, MOST_TRIALS))[task]
     details = episode.details
+    findings = [] if episode.pruned is not None else findings_of(talk_of(episode))
     return Episode(
         run=record.name,
         run_id=record.id,
@@ -200,7 +201,7 @@ def get_episode(playground: InPlayground, run: str, task: Task, trial: Trial) ->
         why=why_of(episode),
         error=episode.error,
         instruction=episode.task.instruction,
-        items=shown_items(episode),
+        items=shown_items(episode, findings),
         pruned=""
         if episode.pruned is None
         else f"{episode.pruned}: its figures are kept.".capitalize(),
@@ -212,7 +213,7 @@ def get_episode(playground: InPlayground, run: str, task: Task, trial: Trial) ->
         facts=[Fact(label=label, value=value) for label, value in episode_facts(episode)],
         printed=cleaned(episode.printed),
         spent=spent_by(episode.usage),
-        flags=[FLAG_WORDS.get(flag, flag) for flag in episode.flags],
+        flags=[f"Turn {one.turn}: {one.sentence}" for one in findings],
         judgements=_judgements(playground, record, (task, trial)),
         trials=[trials.get(one) for one in range(max(trials, default=-1) + 1)],
     )

@@ -22,6 +22,7 @@ from greenroom.reports.report import (
     StoredResults,
 )
 from greenroom.reports.run_tally import counted_run
+from greenroom.reports.user_audit import audit_rows, audit_run
 from greenroom.store import EvaluationRecord, RunRecord, Store, TestSetVersion
 from greenroom.util.raw_json import plain
 
@@ -33,6 +34,8 @@ class Wanted(TypedDict, total=False):
     """What has to hold; None for what the run or evaluation was begun with."""
     strict: bool | None
     """Gates look at the plain figures; None for what the run or evaluation was begun with."""
+    audit: bool
+    """Whether the simulated users are audited: every conversation is read."""
     by: Sequence[str]
     """What slices are made by: tag, kind or tool for a run, columns for an evaluation."""
 
@@ -50,8 +53,13 @@ def build_report(
     gates, strict, by = wanted.get("gates"), wanted.get("strict"), wanted.get("by", ())
     if isinstance(job, RunRecord):
         data = counted_run(counted_episodes(store, job.id)).data(store, job, by)
+        if wanted.get("audit"):
+            data = data.model_copy(update={"user_audit": audit_run(store, job)})
     else:
         data = _evaluation_data(store, job, by)
+        if wanted.get("audit"):
+            audit = audit_rows(evaluated_rows(store, job))
+            data = data.model_copy(update={"user_audit": audit})
     return report_of(data, gates=gates, strict=strict)
 
 

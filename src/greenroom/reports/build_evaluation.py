@@ -24,6 +24,7 @@ from greenroom.reports.report import (
 )
 from greenroom.reports.sections import AnySection, columns
 from greenroom.reports.texts import date_text, interval_note, one_line, plural
+from greenroom.reports.user_audit import audit_sections
 from greenroom.store import EvaluationRecord, ResultSummary, Usage
 from greenroom.store.evaluation_records import score_of
 
@@ -327,6 +328,11 @@ def provenance(data: EvaluationData) -> Iterator[AnySection]:
     )
 
 
+def user_audit(data: EvaluationData) -> Iterator[AnySection]:
+    """What the simulated users did wrong, where that was asked for."""
+    yield from audit_sections(data.user_audit, "row")
+
+
 FIGURES: tuple[shared.Builder[EvaluationData], ...] = (
     figures,
     outcomes,
@@ -341,6 +347,7 @@ SECTIONS: tuple[shared.Builder[EvaluationData], ...] = (
     outcomes,
     cells,
     failures,
+    user_audit,
     slices,
     costs,
     latency,

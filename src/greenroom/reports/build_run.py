@@ -21,6 +21,7 @@ from greenroom.reports.run_figures import (
 )
 from greenroom.reports.sections import AnySection, columns
 from greenroom.reports.texts import KINDS, date_text, kind_words, known, money, percent, wish
+from greenroom.reports.user_audit import audit_sections
 from greenroom.util.raw_json import plain, raw_text
 
 
@@ -182,6 +183,11 @@ def _call(action: Mapping[str, Any]) -> str:
     return f"{action.get('name', '')}({arguments})"
 
 
+def user_audit(data: RunData) -> Iterator[AnySection]:
+    """What the simulated users did wrong, where that was asked for."""
+    yield from audit_sections(data.user_audit)
+
+
 # Slices, costs, latency, tools
 
 
@@ -339,6 +345,7 @@ SECTIONS: tuple[shared.Builder[RunData], ...] = (
     outcomes,
     cells,
     failures,
+    user_audit,
     slices,
     costs,
     latency,

@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
+from greenroom.audit import Talk, findings_by_turn, findings_of, talk_of
 from greenroom.messages import text_of
 from greenroom.reports.evaluation_words import input_names
 from greenroom.reports.html_limits import CONVERSATION_BYTES, MOST_CONVERSATIONS, within
@@ -26,6 +27,7 @@ from greenroom.reports.html_rewards import (
 from greenroom.reports.report import EvaluatedRow, EvaluationData, RunData, stored
 from greenroom.reports.sections import Failures, Grid, Report
 from greenroom.reports.texts import date_text, money, show
+from greenroom.reports.user_audit import talk_of_row
 from greenroom.store import EpisodeRecord, chat_of, decoded
 from greenroom.store.records import CellRecord, known_cost
 from greenroom.store.trajectory_records import StepRecord, UserCallRecord
@@ -79,6 +81,8 @@ def conversations(
         (made[place] for place in wanted if place in made), len(made), CONVERSATION_BYTES
     )
     kept = {id(cell) for cell in fitting}
+    if isinstance(data, RunData):
+        _mark_findings(data, {place: cell for place, cell in made.items() if id(cell) in kept})
     for place, cell in sorted(made.items()):
         if id(cell) in kept:
             cells.setdefault(place[0], []).append(cell)
@@ -142,6 +146,25 @@ def _episode(episode: EpisodeRecord) -> dict[str, Any]:
             ),
         ],
     }
+
+
+def _mark_findings(data: RunData, cells: Mapping[Place, dict[str, Any]]) -> None:
+    """Findings of the audit in the conversations that are shown: no others are audited."""
+    for place, episode in _cells(data, list(cells)) if cells else ():
+        if place in cells and isinstance(episode, EpisodeRecord):
+            cell = cells[place]
+            cell["items"] = list(_with_findings(cell["items"], talk_of(episode)))
+
+
+def _with_findings(items: Iterable[Item], talk: Talk) -> Iterator[Item]:
+    """What the audit finds stands with the messages of the user that it is of."""
+    found, number = findings_by_turn(findings_of(talk)), 0
+    for item in items:
+        if item.get("who") == "User":
+            number += 1
+            if number in found:
+                item |= {"finding": " ".join(one.sentence for one in found[number])}
+        yield item
 
 
 def episode_items(episode: EpisodeRecord) -> Iterator[Item]:
@@ -237,7 +260,8 @@ def _result(result: EvaluatedRow, data: EvaluationData) -> dict[str, Any]:
 def _result_items(result: EvaluatedRow, given: Mapping[str, Any]) -> Iterator[Item]:
     """The conversation, or what went in and what came out."""
     if result.conversation:
-        yield from _messages(result.conversation)
+        items, talk = _messages(result.conversation), talk_of_row(result)
+        yield from items if talk is None else _with_findings(items, talk)
         return
     values: dict[str, Any] = {}
     chats: list[dict[str, Any]] = []

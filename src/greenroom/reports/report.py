@@ -15,6 +15,7 @@ from greenroom.analysis.judged import JudgedFigures
 from greenroom.analysis.slices import Slice
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.analysis.tools import ToolFigures, tool_figures
+from greenroom.audit.figures import UserAudit
 from greenroom.reports.sections import Failures, Report
 from greenroom.store import EvaluationRecord, ResultRecord, ResultSummary
 from greenroom.store.records import (
@@ -130,6 +131,8 @@ class RunData(Immutable, frozen=True):
     """What the agent counted beyond the usual, over all episodes; None where it is not known."""
     slices: dict[str, list[Slice]] = Field(default_factory=dict[str, list[Slice]])
     """By what they were asked for."""
+    user_audit: UserAudit | None = None
+    """What the simulated users did wrong, where that was asked for."""
 
     @property
     def counted(self) -> Sequence[EpisodeRecord | EpisodeSummary]:
@@ -210,6 +213,8 @@ class EvaluationData(Immutable, frozen=True):
     """What attempts without an answer used."""
     by: list[str] = Field(default_factory=list[str])
     """The columns that slices are made by."""
+    user_audit: UserAudit | None = None
+    """What the simulated users did wrong, where that was asked for."""
 
 
 class EvaluationReport(Report, EvaluationData, frozen=True):

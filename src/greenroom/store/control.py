@@ -51,6 +51,11 @@ class Controls:
                 connection.execute(row.values(control=record_text(now)))
         return now
 
+    def forget(self, job_id: str) -> None:
+        """Tell the workers of a job nothing: it is as its record says."""
+        with transaction(self.engine) as connection:
+            connection.execute(update(jobs).where(jobs.c.id == job_id).values(control=None))
+
 
 def control_of(text: str | None) -> Control:
     """What the column of a job's row says."""

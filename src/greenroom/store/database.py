@@ -99,7 +99,14 @@ def transaction(engine: Engine) -> Generator[Connection]:
         with engine.begin() as connection:
             yield connection
     except SQLAlchemyError as error:
+        if sql_state(error) == _READ_ONLY:
+            engine.dispose()  # another server may have taken over: it needs new connections
         raise _explained(engine.url, error) from error
+
+
+def sql_state(error: BaseException | None) -> str | None:
+    """PostgreSQL's code of an error, if it has one."""
+    return getattr(getattr(error, "orig", None), "sqlstate", None)
 
 
 def insert_into(engine: Engine, table: Table) -> Any:
@@ -154,9 +161,10 @@ def create_private(path: Path) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"{path.parent} cannot be created: {error.strerror}.") from error
-    # What cannot be created is explained when it is opened.
+    # What cannot be created is explained when it is opened. A file that is there is left alone:
+    # closing it would drop the locks of all connections that this process has to it.
     with suppress(OSError):
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 
 def _read_only(path: Path) -> str:
@@ -177,6 +185,7 @@ _SQLITE_PROBLEMS = {
 }
 
 
+_READ_ONLY = "25006"
 _PASSING = ("database is locked", "disk is full", "disk I/O error")
 
 
@@ -197,4 +206,5 @@ def _is_outage(url: URL, error: SQLAlchemyError, text: str) -> bool:
     if url.get_backend_name() == "sqlite":
         return any(sign in text for sign in _PASSING)
     lost = isinstance(error, DBAPIError) and error.connection_invalidated
-    return lost or isinstance(error, (OperationalError, InterfaceError))
+    passing = isinstance(error, (OperationalError, InterfaceError))
+    return lost or passing or sql_state(error) == _READ_ONLY

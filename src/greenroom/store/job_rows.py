@@ -40,12 +40,12 @@ class JobKind(Generic[JobT, CellT, SummaryT]):
     summary: Callable[[CellT], dict[str, Any]]
     """What summaries need beyond the columns that every result has."""
     read_summary: Callable[[Any], SummaryT]
+    resume: str
+    """The command that goes on with a job, without its name."""
     body: frozenset[str] = frozenset()
     """The fields of a result that are large: they are kept apart and read only with the record."""
     solved_at: float | None = None
     """A score from here on is a success, and successes are counted; None for scores as they are."""
-    resume: str = ""
-    """The command that goes on with a job."""
     nests: bool = False
     """A job may go on from another one of this kind. It is listed with that one, not beside it."""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Generic
 
 from sqlalchemy import (
+    Connection,
     Engine,
     Select,
     Text,
@@ -27,7 +28,8 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.store.allowances import Allowance, Allowances
-from greenroom.store.control import Controls
+from greenroom.store.attempt_logs import AttemptLogs
+from greenroom.store.control import Controls, hold_job
 from greenroom.store.database import StoreError, insert_into, insert_or_replace, transaction
 from greenroom.store.endpoints import Endpoints
 from greenroom.store.job_pages import JobPages, listed
@@ -73,6 +75,7 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         self.workers = Workers(engine, kind.name)
         self.controls = Controls(engine)
         self.endpoints = Endpoints(engine)
+        self.logs = AttemptLogs(engine)
         self.allowances = Allowances(engine, self._spent)
         # Built once: putting a statement together takes longer than running it.
         self._put = insert_or_replace(
@@ -95,10 +98,9 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             if self._insert(named):
                 return named
             if stem is None:
-                again = f", or go on with it by '{self.kind.resume} {job.name}'"
                 raise InputError(
                     f"There is {_article(self.kind.name)} named '{job.name}' already: choose "
-                    f"another --name{again if self.kind.resume else ''}."
+                    f"another --name, or go on with it by '{self.kind.resume} {job.name}'."
                 )
 
     def _insert(self, job: JobT) -> bool:
@@ -134,6 +136,14 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             ).first()
         if row is None:
             raise UnknownName(self.kind.name, name_or_id, self._names())
+        return job_of(self.kind, row)
+
+    def held(self, connection: Connection, job_id: str) -> JobT:
+        """A job that no worker joins or leaves until the transaction ends."""
+        hold_job(connection, job_id)
+        row = connection.execute(self._rows().where(jobs.c.id == job_id)).first()
+        if row is None:
+            raise InputError(f"The {self.kind.name} was deleted.")
         return job_of(self.kind, row)
 
     def all(self, *, parent: str | None = None) -> list[JobT]:

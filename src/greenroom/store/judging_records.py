@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from greenroom.store.outcomes import NO_RESULT, Outcome
-from greenroom.store.records import CellKey, CellRecord, JobRecord
+from greenroom.store.records import CellKey, CellRecord, RunJobRecord
 
 FaultAuthor = Literal["user", "agent", "environment"]
 """Whose doing a failure is.
@@ -58,17 +58,8 @@ class JudgementSummary:
         return self.outcome != NO_RESULT
 
 
-class JudgingRecord(JobRecord):
+class JudgingRecord(RunJobRecord):
     """A judge over the failed episodes of a run."""
 
-    run_id: str
-    run_name: str
     judge: str
     """The judge's model."""
-    episodes: list[CellKey]
-    """The failed episodes that are judged."""
-
-    @property
-    def planned(self) -> int:
-        """How many episodes are judged."""
-        return len(self.episodes)

@@ -153,6 +153,7 @@ JUDGINGS: JobKind[JudgingRecord, JudgementRecord, JudgementSummary] = JobKind(
     score=lambda judgement: None,
     summary=lambda judgement: {"author": judgement.author, "kind": judgement.kind},
     read_summary=_judgement_summary,
+    resume="greenroom worker --judging",
 )
 
 REGRADINGS: JobKind[RegradingRecord, GradeRecord, GradeSummary] = JobKind(
@@ -168,4 +169,5 @@ REGRADINGS: JobKind[RegradingRecord, GradeRecord, GradeSummary] = JobKind(
     summary=lambda grade: {"before": grade.before},
     read_summary=_grade_summary,
     solved_at=1 - 1e-6,
+    resume="greenroom worker --regrading",
 )

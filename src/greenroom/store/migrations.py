@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +16,7 @@ from greenroom.store.database import (
     StoreError,
     create_private,
     describe,
+    sql_state,
     transaction,
 )
 from greenroom.store.migration_3 import unite_jobs
@@ -24,6 +25,7 @@ from greenroom.store.schema import SCHEMA_VERSION, meta, metadata
 Migration = Callable[[Connection], None]
 
 _KEY = "schema_version"
+_NOT_PRIVILEGED = "42501"
 
 
 def run_script(connection: Connection, name: str) -> None:
@@ -51,11 +53,16 @@ def _add_workers(connection: Connection) -> None:
     run_script(connection, "migration_5.sql")
 
 
+def _add_attempt_logs(connection: Connection) -> None:
+    run_script(connection, "migration_6.sql")
+
+
 MIGRATIONS: Mapping[int, Migration] = {
     2: _add_test_sets_and_evaluations,
     3: _unite_jobs,
     4: _add_playground,
     5: _add_workers,
+    6: _add_attempt_logs,
 }
 """By version: what turns a database of the version before into one of this version."""
 
@@ -69,7 +76,7 @@ def prepare_database(
     """Create the tables of a new database, or back up and migrate an older one."""
     if schema_version(engine) == version:
         return
-    with transaction(engine) as connection:
+    with _told_of_privileges(engine), transaction(engine) as connection:
         _lock(connection)
         # Another process may have migrated it in the meantime.
         found = _found_version(connection)
@@ -88,6 +95,20 @@ def prepare_database(
         for step in range(found + 1, version + 1):
             migrations[step](connection)
         connection.execute(update(meta).where(meta.c.key == _KEY).values(value=str(version)))
+
+
+@contextmanager
+def _told_of_privileges(engine: Engine) -> Generator[None]:
+    """Say who may make or change the tables, if this role may not."""
+    try:
+        yield
+    except StoreError as error:
+        if sql_state(error.__cause__) != _NOT_PRIVILEGED:
+            raise
+        raise StoreError(
+            f"This role may not make or change the tables of {describe(engine.url)}, which have to "
+            "be brought up to date: let their owner run 'greenroom store show' with this version."
+        ) from error
 
 
 def schema_version(engine: Engine) -> int | None:

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from greenroom.errors import InputError
 from greenroom.store.aggregates import is_pruned
+from greenroom.store.attempt_logs import drop_logs
 from greenroom.store.database import StoreError, transaction
 from greenroom.store.episode_counts import PrunedRecord
 from greenroom.store.job_rows import cell_of, cell_row, digest_of
@@ -75,9 +76,10 @@ def prune_run(store: Store, run_id: str, *, keep_failures: bool = False) -> Iter
     """
     after: CellKey = (-1, -1)
     while True:
-        if (run := store.runs.find(run_id)).status == "running":
-            raise InputError(f"The run '{run.name}' is under way: it is not pruned.")
         with transaction(store.engine) as connection:
+            # Nobody begins to play it until the transaction ends.
+            if (run := store.runs.held(connection, run_id)).status == "running":
+                raise InputError(f"The run '{run.name}' is under way: it is not pruned.")
             place = (results.c.item > after[0]) | (
                 (results.c.item == after[0]) & (results.c.trial > after[1])
             )
@@ -93,6 +95,7 @@ def prune_run(store: Store, run_id: str, *, keep_failures: bool = False) -> Iter
             for row in rows:
                 if (values := _without_conversation(row)) is not None:
                     pruned += 1
+                    drop_logs(connection, run_id, [(row.item, row.trial)])
                     connection.execute(
                         update(results)
                         .where(

@@ -40,6 +40,23 @@ class JobRecord(Record):
         raise NotImplementedError
 
 
+class RunJobRecord(JobRecord):
+    """What judgings and regradings have in common: they look at episodes of a run."""
+
+    run_id: str
+    run_name: str
+    episodes: list[CellKey]
+
+    @property
+    def planned(self) -> int:
+        """How many episodes are looked at."""
+        return len(self.episodes)
+
+    def left(self, finished: Collection[CellKey]) -> list[CellKey]:
+        """The episodes that are to do, in order, given those that are finished."""
+        return [(item, trial) for item, trial in self.episodes if (item, trial) not in finished]
+
+
 class Usage(Record):
     """Tokens and money of one purse; an unknown price is None, never 0."""
 
@@ -200,8 +217,6 @@ class EpisodeRecord(CellRecord):
     """What the agent counted beyond the usual, by what it is of."""
     printed: str = ""
     """What the agent's program printed beside what it said: the end of it, without secrets."""
-    flags: list[str] = Field(default_factory=list[str])
-    """What was odd about the simulated user, if anything was."""
     pruned: PrunedRecord | None = None
     """What is left of it once its conversation was pruned; None where that is still there."""
 

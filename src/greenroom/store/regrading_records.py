@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from greenroom.store.outcomes import Outcome
-from greenroom.store.records import CellKey, CellRecord, JobRecord, TaskSetRecord
+from greenroom.store.records import CellKey, CellRecord, RunJobRecord, TaskSetRecord
 from greenroom.store.trajectory_records import RewardRecord
 from greenroom.trajectories import Basis
 
@@ -68,11 +68,9 @@ class GradeSummary:
     reward: float | None
 
 
-class RegradingRecord(JobRecord):
+class RegradingRecord(RunJobRecord):
     """The episodes of a run, graded again."""
 
-    run_id: str
-    run_name: str
     pack: dict[str, Any] = Field(default_factory=dict[str, Any])
     """What they are graded by: the pack's name, version, source and licence."""
     run_pack: dict[str, Any] = Field(default_factory=dict[str, Any])
@@ -87,9 +85,3 @@ class RegradingRecord(JobRecord):
     """The judge's model; empty without one."""
     basis: list[Basis] = Field(default_factory=list[Basis])
     """The parts that count, where they are not those of the tasks."""
-    episodes: list[CellKey]
-
-    @property
-    def planned(self) -> int:
-        """How many episodes are graded."""
-        return len(self.episodes)

@@ -17,7 +17,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 metadata = MetaData()
 
@@ -123,6 +123,21 @@ failed_attempts = Table(
     Column("error", Text),
     Column("usage", Text, nullable=False),
     Index("failed_attempts_by_job", "job_id"),
+)
+
+# What attempts said, those that gave a result included: the end of it.
+attempt_logs = Table(
+    "attempt_logs",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("job_id", String(32), ForeignKey("jobs.id", ondelete="CASCADE"), nullable=False),
+    Column("item", Integer, nullable=False),
+    Column("trial", Integer, nullable=False),
+    Column("started_at", String(40), nullable=False),
+    Column("worker", String(300), nullable=False),
+    Column("ended", String(40), nullable=False),
+    Column("log", Text, nullable=False),
+    Index("attempt_logs_by_cell", "job_id", "item", "trial"),
 )
 
 # The processes that work on a job.

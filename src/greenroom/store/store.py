@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import Engine
 
 from greenroom.store.boards import Boards, WorkflowAddresses
@@ -49,6 +51,11 @@ class Store:
     def engine(self) -> Engine:
         """The database's engine."""
         return self._engine
+
+    @property
+    def all_jobs(self) -> tuple[Jobs[Any, Any, Any], ...]:
+        """Every kind of job, in the order in which workers look for work."""
+        return self.runs, self.evaluations, self.judgings, self.regradings
 
     @property
     def location(self) -> str:

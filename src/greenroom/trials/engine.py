@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Generic, TypeVar, cast
@@ -17,7 +17,18 @@ import anyio.to_thread
 from greenroom.errors import InputError
 from greenroom.models import BudgetExhausted, Ledger
 from greenroom.models.pool import ModelPool
-from greenroom.store import Attempt, CellKey, CellRecord, JobRecord, Jobs, StoreError, Usage
+from greenroom.store import (
+    NO_RESULT,
+    Attempt,
+    CellKey,
+    CellRecord,
+    JobRecord,
+    Jobs,
+    StoreError,
+    Usage,
+    this_process,
+)
+from greenroom.store.attempt_logs import KeptLog
 from greenroom.store.workers import Look, Order
 from greenroom.tracing import spans
 from greenroom.trials.claims import Cell, Claims
@@ -28,6 +39,7 @@ from greenroom.trials.slots import StoreSlots
 from greenroom.trials.traced import job_span
 from greenroom.trials.work import JobWork
 from greenroom.trials.writer import GroupWriter
+from greenroom.util.attempt_logs import AttemptLog, attempt_log
 from greenroom.util.garbage import rare_collections
 
 _FIRST_WAIT_SECONDS = 0.2
@@ -114,10 +126,13 @@ async def _run_cells(
     most = max(1, min(plan.max_concurrency, work.job.planned))
     _make_room_for_threads(most)
 
-    def commit(records: list[RecordT]) -> None:
+    def commit(finished: list[_Finished[RecordT]]) -> None:
+        records = [one.record for one in finished]
         work.patience.call(partial(work.jobs.add, work.job.id, records))
+        if logs := [one.log for one in finished if one.log is not None]:
+            work.patience.call(partial(work.jobs.logs.add, work.job.id, logs))
 
-    writer = GroupWriter[RecordT](commit, most, work.threads)
+    writer = GroupWriter[_Finished[RecordT]](commit, most, work.threads)
     grants = SharedBudget(work, membership, plan.pool.budget)
     plan.pool.share_slots(StoreSlots(work))
     claims = Claims[ItemT](work, membership, plan.load, ahead=most)
@@ -127,10 +142,10 @@ async def _run_cells(
         if cell is None:
             return False
         await grants.settle()
-        record = await _finished_cell(work, plan, cell)
-        with work.telling(record.usage):
-            await writer.keep(record)
-        work.on_result(record)
+        finished = await _finished_cell(work, plan, cell)
+        with work.telling(finished.record.usage):
+            await writer.keep(finished)
+        work.on_result(finished.record)
         return True
 
     # Commits go on while attempts are being stopped: what they have finished is kept.
@@ -176,37 +191,68 @@ async def _obey(
 
 async def _finished_cell(
     work: JobWork[JobT, RecordT], plan: Plan[ItemT, RecordT], cell: ItemT
-) -> RecordT:
+) -> _Finished[RecordT]:
     # A broken attempt is kept with what it used, and the cell is attempted again.
     number = 1
     while True:
-        ledger, started = Ledger(plan.pool.budget), (datetime.now(UTC), time.monotonic())
-        try:
-            attempted = await plan.attempt(cell, ledger, number)
-        except BaseException:
-            # Stopped in the middle: what was spent so far is still to be paid.
-            if ledger.usage():
-                await _note_attempt(work, cell.key, started, "interrupted", ledger.usage())
-            raise
+        begun = _Begun(cell.key)
+        ledger = Ledger(plan.pool.budget)
+        with attempt_log() as log:
+            try:
+                attempted = await plan.attempt(cell, ledger, number)
+            except BaseException:
+                # Stopped in the middle: what was spent so far is still to be paid.
+                await _note_attempt(work, begun, "interrupted", ledger.usage(), log, paid=False)
+                raise
         record = attempted.record
         if record.has_result or not attempted.replay or number > plan.max_retries:
-            return record
-        await _note_attempt(work, cell.key, started, record.error or "", record.usage)
+            return _Finished(record, begun.kept_log(log, record.outcome))
+        await _note_attempt(work, begun, record.error or "", record.usage, log)
         await anyio.sleep(_wait(number))
         number += 1
 
 
+@dataclass(frozen=True)
+class _Finished(Generic[RecordT]):
+    record: RecordT
+    log: KeptLog | None
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """An attempt that has begun."""
+
+    key: CellKey
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    clock: float = field(default_factory=time.monotonic)
+
+    def kept_log(self, log: AttemptLog, ended: str) -> KeptLog | None:
+        """What it said, if it said something."""
+        if not (text := log.text):
+            return None
+        owner = this_process()
+        worker = f"{owner.host}/{owner.pid}"
+        return KeptLog(self.key, self.at.isoformat(), worker, ended, text)
+
+
 async def _note_attempt(
     work: JobWork[JobT, RecordT],
-    key: CellKey,
-    started: tuple[datetime, float],
+    begun: _Begun,
     error: str,
     usage: dict[str, Usage],
+    log: AttemptLog,
+    *,
+    paid: bool = True,
 ) -> None:
-    seconds = time.monotonic() - started[1]
-    attempt = Attempt(key, started[0].isoformat(), seconds, error, usage)
+    """Note an attempt without a result; one that is not `paid` for only if it used something."""
+    seconds = time.monotonic() - begun.clock
+    attempt = Attempt(begun.key, begun.at.isoformat(), seconds, error, usage)
+    kept = begun.kept_log(log, NO_RESULT if paid else error)
     with anyio.CancelScope(shield=True), work.telling(usage):
-        await work.in_store(work.jobs.add_attempt, work.job.id, attempt)
+        if paid or usage:
+            await work.in_store(work.jobs.add_attempt, work.job.id, attempt)
+        if kept is not None:
+            await work.in_store(work.jobs.logs.add, work.job.id, [kept])
 
 
 def _make_room_for_threads(workers: int) -> None:

@@ -38,8 +38,7 @@ class JobWork(Generic[JobT, RecordT]):
     @cached_property
     def patience(self) -> Patience:
         """How long the store's calls wait while the database is away."""
-        resume = self.jobs.kind.resume
-        return Patience(f"{resume} {self.job.name}" if resume else "")
+        return Patience(f"{self.jobs.kind.resume} {self.job.name}")
 
     async def in_store(self, function: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
         """Call the store in a thread; wait if it is away."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from greenroom.users.conditions import Condition, Goal
-from greenroom.users.flags import conversation_flags, flags_of_steps
 from greenroom.users.prompts import PERSONAS
 from greenroom.users.scripted import ScriptedUser
 from greenroom.users.scripts import Answer, Otherwise, Reply, UserScript, UserScripts
@@ -27,9 +26,7 @@ __all__ = [
     "UserScript",
     "UserScripts",
     "UserStrategy",
-    "conversation_flags",
     "find_user_strategy",
-    "flags_of_steps",
     "name_of_user_strategy",
     "user_strategy_names",
 ]

@@ -24,6 +24,7 @@ from greenroom.evaluation.evaluators.types import (
     Unscored,
 )
 from greenroom.options import Reference
+from greenroom.util.attempt_logs import log_error
 from greenroom.util.imports import load_module, split_target
 
 PARAMETERS = ("case", "output", *CASE_FIELDS)
@@ -67,6 +68,7 @@ class _FunctionScorer:
         except NoScore as error:
             reason = f"{self.name}: {error}"
         except Exception as error:
+            log_error(error)
             reason = f"{self.name}: {type(error).__name__}: {error}"
         raise Unscored(redacted(reason), compared=compared, against=against, broken=True)
 

@@ -36,7 +36,7 @@ const answer = (text) => {
   return make("details", { class: "answer" }, make("summary", {}, `Answer${pretty ? " (JSON)" : ""}, ${sizeOf(text)}`), shown);
 };
 
-const bubble = ({ who, values, problem }, text) => {
+const bubble = ({ who, values, problem, finding }, text) => {
   const [said, ...rest] = (text ?? "").split(STOP);
   const words = `${said}${rest.join(STOP)}`.trim();
   return make(
@@ -47,6 +47,7 @@ const bubble = ({ who, values, problem }, text) => {
     valueList(values),
     rest.length ? make("span", { class: "ended" }, "ends the conversation") : null,
     problem ? make("p", { class: "flag" }, `Not valid: ${problem}`) : null,
+    finding ? make("p", { class: "flag" }, `The user: ${finding}`) : null,
   );
 };
 

@@ -1,0 +1,113 @@
+"""What a user accepts, asks for or refuses against its instruction."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from greenroom.audit.findings import Finding, quoted
+from greenroom.audit.instructions import Rule
+from greenroom.audit.talks import Talk, UserTurn
+from greenroom.audit.wording import affirms, limited, questions, refuses, sentences, stems
+
+_REQUESTS: Final = re.compile(
+    r"\b(?:i(?:'d| would)? (?:also |really |rather |actually |just )?(?:like|want|love|need"
+    r"|accept|agree|'ll take|will take|take)|i'll (?:take|go with|accept)|please|can you"
+    r"|could you|go ahead|let's|"
+    r"happy to|fine with|sounds good|okay with|ok with|happy with)\b"
+)
+_REFUSALS: Final = re.compile(
+    r"\b(?:(?:do not|don't|won't|will not|wouldn't|can't|cannot) (?:want|accept|agree|need"
+    r"|wish|take|care for|like|consent|go for)|not interested|no need|refuse|decline|reject"
+    r"|not willing|"
+    r"no longer (?:want|need|wish)|no thanks|no thank you|pass on|against|rather not"
+    r"|forget about|changed my mind|call off|skip)\b"
+)
+_NEGATED: Final = re.compile(
+    r"\b(?:not|n't|no|never|without|don't|won't|can't|unless|if|rather|instead|refuse|decline"
+    r"|avoid|why|whether)\b"
+)
+_NOT: Final = re.compile(r"\b(?:not|n't|no|never|without|don't|won't|can't|unable|instead)\b")
+_CLAUSE_END: Final = re.compile(
+    r"[,;:.?!]|\b(?:and|but|because|since|so|can|could|please|if|until|yet)\b"
+)
+_CONFIRMS_NOT: Final = re.compile(
+    r"\b(?:asks? (?:you )?(?:for|to) confirm|say(?:ing)? yes|not confirm|change your mind)"
+)
+_SHORT: Final = 6
+_SHARE: Final = 0.75
+
+
+def against_instruction(talk: Talk) -> Iterator[Finding]:
+    """Each rule about what is accepted and refused, and the first message that breaks it."""
+    refused = talk.instruction.of("refuse")
+    wanted = talk.instruction.of("want")
+    for rule in refused:
+        if not any(rule.stems <= want.stems for want in wanted):
+            yield from _first(
+                rule, talk, _accepts, "It agreed to, or asked for, what it was told not to"
+            )
+    for rule in wanted:
+        if not any(_like(rule.stems, one.stems) for one in refused):
+            yield from _first(rule, talk, _declines, "It refused what it was told to want")
+
+
+def _like(one: frozenset[str], other: frozenset[str]) -> bool:
+    return bool(one & other)
+
+
+def _first(
+    rule: Rule, talk: Talk, breaks: Callable[[Rule, UserTurn], str], sentence: str
+) -> Iterator[Finding]:
+    for turn in talk.turns:
+        if _CONFIRMS_NOT.search(talk.instruction.text.casefold()) and refuses(turn.text):
+            continue
+        words = breaks(rule, turn)
+        if words:
+            yield Finding(
+                kind="against_instruction",
+                sentence=f"{sentence}: {rule.about}.",
+                turn=turn.number,
+                words=quoted(turn.text, words[:40]),
+                instruction=quoted(rule.sentence),
+            )
+            return
+
+
+def _covers(rule: Rule, text: str) -> bool:
+    shared = rule.stems & stems(text)
+    # What is to be done counts more than with what.
+    if rule.lead not in shared:
+        return False
+    if any(any(letter.isdigit() for letter in one) and one not in shared for one in rule.stems):
+        return False
+    return len(shared) >= max(1, _SHARE * len(rule.stems))
+
+
+def _accepts(rule: Rule, turn: UserTurn) -> str:
+    plain = turn.text.casefold().replace("’", "'")
+    if affirms(plain) and not limited(plain):
+        asked = questions(turn.heard)
+        # Of several questions, a yes answers the last one.
+        if asked and _covers(rule, asked[-1]) and not _NOT.search(asked[-1].casefold()):
+            return turn.text
+    for sentence in sentences(plain):
+        asks = _REQUESTS.search(sentence) is not None or affirms(sentence)
+        asks = asks and not _NEGATED.search(sentence) and not sentence.endswith("?")
+        if asks and _covers(rule, sentence):
+            return sentence
+    return ""
+
+
+def _declines(rule: Rule, turn: UserTurn) -> str:
+    plain = turn.text.casefold().replace("’", "'")
+    asked = questions(turn.heard)
+    short = refuses(plain) and len(plain.split()) <= _SHORT
+    if short and asked and _covers(rule, asked[-1]) and not _NOT.search(asked[-1].casefold()):
+        return turn.text
+    for sentence in sentences(plain):
+        for found in _REFUSALS.finditer(sentence):
+            if _covers(rule, _CLAUSE_END.split(sentence[found.end() :])[0]):
+                return sentence
+    return ""

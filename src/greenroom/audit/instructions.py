@@ -1,0 +1,230 @@
+"""The instruction of a simulated user, as checks read it: its parts, and rules in its sentences."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, Literal
+
+from greenroom.audit.wording import sentences, stem, stems, words_of
+
+RuleKind = Literal["hold_back", "refuse", "want"]
+Condition = Literal["none", "asked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a sentence of an instruction forbids or wants."""
+
+    kind: RuleKind
+    sentence: str
+    about: str
+    """The words for the thing."""
+    stems: frozenset[str]
+    condition: Condition = "none"
+    """`asked`: it holds until the agent brings it up."""
+    before: str = ""
+    """The sentence before it, which a word such as "it" stands for."""
+    lead: str = ""
+    """The first of the stems."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """An instruction with what follows from its text."""
+
+    text: str
+    known: str
+    """What the user knows, where the instruction says so in a part of its own."""
+    unknown: str
+    """What the user does not know."""
+    rules: tuple[Rule, ...]
+    insists: bool
+    """The user is told to be persistent."""
+    may_leave: bool
+    """The user is told of a reason to end the conversation."""
+
+    def of(self, kind: RuleKind) -> list[Rule]:
+        """The rules of a kind."""
+        return [rule for rule in self.rules if rule.kind == kind]
+
+
+_HEADING: Final = re.compile(
+    r"^[ \t]*(persona|instructions|domain|reason for call|known info|unknown info|"
+    r"task instructions)[ \t]*:[ \t]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_INSISTS: Final = re.compile(
+    r"\b(?:insist|persist|repeat|keep (?:asking|pushing|on|saying)|no for an answer|push back|"
+    r"stubborn|be firm|argue|bargain|again and again|more than once)"
+)
+_MAY_LEAVE: Final = re.compile(
+    r"\b(?:end the (?:call|conversation|chat)|hang up|leave (?:the|if)|say goodbye|give up"
+    r"|call back later|"
+    r"stop the conversation)"
+)
+
+_TELL: Final = (
+    r"(?:mention|reveal|tell|say|disclose|provide|give(?: out| away)?|share|volunteer"
+    r"|speak(?: of| about)?|"
+    r"bring up|talk about|state|admit|hand over|let on|divulge|give up|refer to)"
+)
+_TELLING: Final = (
+    r"(?:mentioning|revealing|telling|saying|disclosing|providing|giving(?: out| away)?|sharing|"
+    r"volunteering|speaking(?: of| about)?|bringing up|talking about|divulging)"
+)
+_NOT: Final = (
+    r"(?:do not|don't|does not|doesn't|must not|mustn't|should not|shouldn't|will not|won't"
+    r"|would not|wouldn't|may not|cannot|never|are not to|aren't to)"
+)
+_HOLD_BACK: Final = re.compile(
+    rf"\b(?:{_NOT}|not|under no \w+|in no way|by no means|nobody"
+    rf"|no one) (?:[\w']+ ){{0,4}}?{_TELL}\b(?P<about>.*)"
+    rf"|\b(?:prefer|rather|choose|want|try|careful|ought|supposed"
+    rf"|allowed) not (?:to )?{_TELL}\b(?P<about2>.*)"
+    rf"|\b(?:avoid|without|refuse to|decline to|against|hesitate to"
+    rf"|refrain from) (?:{_TELLING}|{_TELL})\b(?P<about3>.*)"
+    rf"|\bonly (?:ever )?{_TELL}\b(?P<about6>.*)"
+    r"|\bkeep (?P<about4>.*?) (?:secret|private|to yourself|confidential|hidden)\b(?P<rest4>.*)"
+    r"|\b(?P<about5>[\w' ]+) (?:is|are|stays|stay|remains|remain|must stay"
+    r"|has to stay) (?:a )?(?:secret|private|confidential|between)\b(?! person)(?P<rest5>.*)"
+)
+_REFUSE: Final = re.compile(
+    r"\b(?:do not|don't|will not|won't|would not|wouldn't|must not|should not|cannot"
+    r"|never) (?:ever )?"
+    r"(?:want(?: to)?|accept|agree to|consent to|take|wish(?: to| for)?|like to|settle for"
+    r"|request|let \w+|allow|go for|need|opt for|pay for)\b(?P<about>.*)"
+    r"|\b(?:refuse|decline|reject|turn down|say no to|oppose)(?: to)?(?: accept)?\b(?P<about2>.*)"
+    r"|\bnot (?:willing|interested|prepared|ready|okay|ok|open)(?: to| in"
+    r"| with)?(?: accept)?\b(?P<about3>.*)"
+    r"|\bunwilling to(?: accept)?\b(?P<about4>.*)"
+    r"|\byou (?:want|need|wish for|take) no (?P<about5>.*)"
+    r"|\b(?:under no circumstances|at no point|in no case)\b.*?\b(?:want|accept|agree|wish"
+    r"|are|be|get|should|must|will|may)(?: to)? (?P<about6>.*)"
+)
+_WANT: Final = re.compile(
+    r"\byou(?:'d| would)? (?:also )?(?:want|like|wish|need|agree|accept|love|hope|ask|plan"
+    r"|expect|are (?:ok|okay|fine|happy|willing|glad|open|ready|prepared))"
+    r"(?: (?:to|with|for))?(?: accept)? (?P<about>.*)"
+)
+_CONDITIONAL: Final = re.compile(
+    r"\b(?:if|unless|only|until|when|once|except|whether|in case|provided|as long as"
+    r"|otherwise|before|after|first|while|without|or|instead|even though|than)\b"
+)
+_UNTIL_ASKED: Final = re.compile(
+    r"\b(?:unless|until|only (?:if|when|after|once)|before|if|when) .*\b(?:ask|asks|asked"
+    r"|asking|mention|mentions|mentioned|bring|brings|brought|prompt|prompts|prompted|request"
+    r"|requests|requested|raise|raises|raised|need|needs|inquires|wants)\b"
+    r"|\b(?:proactively|upfront|up front|volunteer|voluntarily|unprompted|unasked|on your own"
+    r"|right away|immediately|initially|at first|in your first|at the start"
+    r"|of your own accord)\b"
+)
+_NEVER_IF: Final = re.compile(r"\b(?:even if|even when|if asked|when asked|even under)\b")
+_REVEAL_THAT_NOT: Final = re.compile(r"^\W*(?:that )?you (?:do not|don't|cannot|can't|are not)\b")
+_TAIL: Final = re.compile(
+    r"\b(?:unless|until|if|when|because|since|as|but|even|so|and you|that is|which"
+    r"|to the agent|to anyone|"
+    r"to anybody|under any|upfront|up front|proactively|right away|at first|on your own"
+    r"|with the agent|for any reason|at any|during)\b.*"
+    r"|[.,:(!?\[].*"
+)
+_LEAD_IN: Final = re.compile(
+    r"^\W*(?:(?:to (?:the agent|anyone|anybody|them)|anything|a word|details?|information"
+    r"|the fact|facts|something) )*(?:about |of |on |that )?"
+)
+_VAGUE: Final = re.compile(
+    r"\b(?:much|too many|more than|anything|everything|any other|any personal"
+    r"|things? (?:about|not))\b"
+)
+_PRONOUN: Final = frozenset(
+    {"it", "this", "that", "them", "these", "those", "information", "detail", "details", "so"}
+)
+
+
+@lru_cache(maxsize=4096)
+def read_instruction(text: str) -> Instruction:
+    """An instruction; the trials of a task share what was read."""
+    parts = _parts(text)
+    lowered = text.casefold().replace("’", "'")
+    return Instruction(
+        text=text,
+        known=parts.get("known info", ""),
+        unknown=parts.get("unknown info", ""),
+        rules=tuple(_rules(text)),
+        insists=_INSISTS.search(lowered) is not None,
+        may_leave=_MAY_LEAVE.search(lowered) is not None,
+    )
+
+
+def _parts(text: str) -> dict[str, str]:
+    found = list(_HEADING.finditer(text))
+    ends = [*(one.start() for one in found[1:]), len(text)]
+    return {
+        one[1].casefold(): text[one.end() : end].strip()
+        for one, end in zip(found, ends, strict=False)
+    }
+
+
+def _rules(text: str) -> list[Rule]:
+    found: list[Rule] = []
+    before = ""
+    for sentence in sentences(_HEADING.sub("", text)):
+        rule = _rule(sentence, before)
+        if rule is not None:
+            found.append(rule)
+        before = sentence
+    return found
+
+
+def _rule(sentence: str, before: str) -> Rule | None:
+    lowered = " ".join(sentence.casefold().replace("’", "'").split())
+    match = _HOLD_BACK.search(lowered)
+    if match is not None:
+        return _hold_back(sentence, before, lowered, match)
+    match = _REFUSE.search(lowered)
+    if match is not None:
+        return _plain_rule("refuse", sentence, lowered, match)
+    match = _WANT.search(lowered)
+    return None if match is None else _plain_rule("want", sentence, lowered, match)
+
+
+def _hold_back(sentence: str, before: str, lowered: str, match: re.Match[str]) -> Rule | None:
+    about = _about(match)
+    if _REVEAL_THAT_NOT.search(about):
+        return None
+    if match["about6"] is not None and not _UNTIL_ASKED.search(lowered):
+        return None  # "only say that ...": what else is to be said is not known
+    until_asked = _UNTIL_ASKED.search(lowered) is not None and not _NEVER_IF.search(lowered)
+    conditional = re.search(r"\b(?:if|unless|until|when|once|only)\b", lowered) is not None
+    if conditional and not until_asked and not _NEVER_IF.search(lowered):
+        return None  # a condition that cannot be told from the conversation
+    about = _TAIL.sub("", _LEAD_IN.sub("", about)).strip()
+    named = stems(about)
+    if _VAGUE.search(about):
+        return None
+    if not named - _PRONOUN:
+        # "Do not reveal it": what it is stands before it.
+        earlier = sentence[: match.start()] if match.start() > 12 else before
+        about, before = earlier.strip(" ,(;:"), before
+        named = stems(about)
+    if not named:
+        return None
+    condition: Condition = "asked" if until_asked else "none"
+    return Rule("hold_back", sentence, about, named, condition, before)
+
+
+def _plain_rule(kind: RuleKind, sentence: str, lowered: str, match: re.Match[str]) -> Rule | None:
+    if _CONDITIONAL.search(lowered):
+        return None
+    about = _TAIL.sub("", _about(match)).strip()
+    named = stems(about)
+    if not 1 <= len(named) <= 6:
+        return None
+    lead = next(one for one in map(stem, words_of(about)) if one in named)
+    return Rule(kind, sentence, about, named, lead=lead)
+
+
+def _about(match: re.Match[str]) -> str:
+    named = {name: text for name, text in match.groupdict().items() if text is not None}
+    return next((text for name, text in named.items() if name.startswith("about")), "").strip()
