@@ -58,6 +58,7 @@ WHOLLY_SLOW = {
     "benchmark/test_sessions_of_clients.py": "clients of OpenAI, Agenta and the AI SDK",
     "benchmark/test_worker_kills.py": "workers are killed, and their database, too",
     "cli/test_processes.py": "commands start worker processes, and lose them",
+    "cli/test_ray.py": "a Ray cluster, whose processes and nodes are killed",
     "store/test_postgres.py": "PostgreSQL servers of their own, and many processes",
     "cli/test_shared_jobs.py": "starts commands and workers",
     "chaos/test_clock.py": "jobs in processes whose clock jumps",

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from greenroom.cli.config_options import takes
-from greenroom.cli.options import Json, Processes
+from greenroom.cli.options import Json
 from greenroom.cli.output import console, echo, print_json, print_table
 from greenroom.cli.result_files import NO_WORKERS, Env, flags_to_repeat, opened_jobs
+from greenroom.cli.worker_options import WorkerOptions
 from greenroom.cli.working import hand_over, work
 from greenroom.errors import InputError, redacted
 from greenroom.judging.config import JudgingConfig
@@ -45,7 +46,8 @@ def identify(
     again: Annotated[
         bool, typer.Option("--again", help="Ask anew about what this judge has judged already.")
     ] = False,
-    processes: Processes = None,
+    *,
+    workers: WorkerOptions,
     json: Json = False,
 ) -> None:
     """Have a model judge the failures of a run: whose fault, and what the agent did wrong.
@@ -58,7 +60,7 @@ def identify(
     from greenroom.store import RunRecord
 
     config, is_file = checked(JudgingConfig, fields), Path(target).is_file()
-    if is_file and processes is not None:
+    if is_file and workers.shared:
         raise InputError(NO_WORKERS)
     with opened_jobs([target], env) as (store, (run,)):
         if not isinstance(run, RunRecord):
@@ -70,7 +72,7 @@ def identify(
             judging = start_judging(store, run, config, again=again)
             words = ["greenroom", "identify", target, *flags_to_repeat(config, env, is_file)]
             resume = redacted(shlex.join(words))
-            _judge(store, judging, config, resume, processes, kept=not is_file, shown=not json)
+            _judge(store, judging, config, resume, workers, kept=not is_file, shown=not json)
             found = store.judgings.results(judging.id)
             judgements = [one for one in found if one.key in wanted]
     if json:
@@ -97,7 +99,7 @@ def _judge(
     judging: JudgingRecord,
     config: JudgingConfig,
     resume: str,
-    processes: int | None,
+    workers: WorkerOptions,
     *,
     kept: bool,
     shown: bool,
@@ -106,8 +108,8 @@ def _judge(
 
     if judging.planned == len(store.judgings.finished(judging.id)):
         return
-    if processes is not None:
-        hand_over(store.judgings, judging, partial(enqueue_judging, store, judging), processes)
+    if workers.shared:
+        hand_over(store.judgings, judging, partial(enqueue_judging, store, judging), workers)
     work(
         store.judgings,
         judging,
@@ -118,7 +120,7 @@ def _judge(
         resume=resume,
         kept=kept,
         shown=shown,
-        processes=processes,
+        workers=workers,
     )
 
 

@@ -12,9 +12,10 @@ import typer
 
 from greenroom.benchmark.regrading_config import RegradingConfig
 from greenroom.cli.config_options import takes
-from greenroom.cli.options import Json, Processes
+from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json, print_table
 from greenroom.cli.result_files import NO_WORKERS, Env, flags_to_repeat, opened_jobs
+from greenroom.cli.worker_options import WorkerOptions
 from greenroom.cli.working import hand_over, work
 from greenroom.errors import InputError, redacted
 from greenroom.options import checked
@@ -43,7 +44,8 @@ def regrade(
     stored: Annotated[
         bool, typer.Option("--list", help="List the regradings of the run that are kept.")
     ] = False,
-    processes: Processes = None,
+    *,
+    workers: WorkerOptions,
     json: Json = False,
 ) -> None:
     """Grade the episodes of a run again without playing: other tasks, another basis, a new judge.
@@ -64,13 +66,13 @@ def regrade(
         if stored:
             _list(store, run, json=json)
             return
-        if is_file and processes is not None:
+        if is_file and workers.shared:
             raise InputError(NO_WORKERS)
         domain = regrading_domain(run, config)
         regrading = start_regrading(store, run, config, domain)
         words = ["greenroom", "regrade", target, *flags_to_repeat(config, env, is_file)]
         again = redacted(shlex.join(words))
-        _work(store, regrading, config, domain, again, processes, kept=not is_file, shown=not json)
+        _work(store, regrading, config, domain, again, workers, kept=not is_file, shown=not json)
         grades = sorted(store.regradings.results(regrading.id), key=lambda one: one.key)
     show_regrading(run, regrading, grades, json=json)
     if grades and all(one.refused for one in grades):
@@ -83,16 +85,16 @@ def _work(
     config: RegradingConfig,
     domain: Any,
     again: str,
-    processes: int | None,
+    workers: WorkerOptions,
     *,
     kept: bool,
     shown: bool,
 ) -> None:
     from greenroom.benchmark.regradings import enqueue_regrading, run_regrading
 
-    if processes is not None:
+    if workers.shared:
         enqueue = partial(enqueue_regrading, store, regrading)
-        hand_over(store.regradings, regrading, enqueue, processes)
+        hand_over(store.regradings, regrading, enqueue, workers)
     work(
         store.regradings,
         regrading,
@@ -103,7 +105,7 @@ def _work(
         resume=again,
         kept=kept,
         shown=shown,
-        processes=processes,
+        workers=workers,
     )
 
 

@@ -15,12 +15,12 @@ from greenroom.cli.options import (
     Json,
     JUnit,
     Output,
-    Processes,
     Run,
     cached_fields,
 )
 from greenroom.cli.output import echo
 from greenroom.cli.reporting import finish, report_options
+from greenroom.cli.worker_options import WorkerOptions
 from greenroom.cli.working import play, play_and_report, tell_workers
 from greenroom.errors import InputError
 
@@ -57,7 +57,8 @@ def run(
     name: Annotated[
         str | None, typer.Option("--name", help="A name for the run; one is made up otherwise.")
     ] = None,
-    processes: Processes = None,
+    *,
+    workers: WorkerOptions,
     json: Json = False,
 ) -> None:
     """Let an agent play tasks and report how many it solves, and how reliably.
@@ -76,7 +77,7 @@ def run(
     if len(users) > 1:
         if junit or output or by:
             raise InputError("--junit, -o and --by are for one run: use `greenroom runs report`.")
-        _run_with(users, fields, name, processes=processes, json=json)
+        _run_with(users, fields, name, workers=workers, json=json)
         return
     config = check_config(fields | users[0])
     store = open_store()
@@ -85,7 +86,7 @@ def run(
     if config.model and strategy.reads_script and not strategy.needs_model:
         echo(f"--model is not used: the {strategy.name} agent asks no model.", err=True)
     with remove_if_refused(store.runs, record):
-        report = play_and_report(store, record, prepared, wanted, processes=processes, json=json)
+        report = play_and_report(store, record, prepared, wanted, workers=workers, json=json)
     finish(report)
 
 
@@ -104,7 +105,7 @@ def _run_with(
     fields: dict[str, Any],
     name: str | None,
     *,
-    processes: int | None,
+    workers: WorkerOptions,
     json: bool,
 ) -> None:
     """Play a run with each user, and say what the user changes."""
@@ -125,7 +126,7 @@ def _run_with(
             started.append(start_run(store, config, name=f"{name}{BETWEEN}{user}"))
             kept.enter_context(remove_if_refused(store.runs, started[-1][0]))
         for record, prepared in started:
-            play(store, record, prepared, processes=processes, shown=not json)
+            play(store, record, prepared, workers=workers, shown=not json)
     show_spread(user_spread(store, [record.name for record, _ in started]), json=json)
 
 
@@ -136,7 +137,8 @@ def resume(
     run: Run,
     junit: JUnit = None,
     output: Output = None,
-    processes: Processes = None,
+    *,
+    workers: WorkerOptions,
     json: Json = False,
 ) -> None:
     """Go on with a run that was interrupted: only what has no result yet is played."""
@@ -147,4 +149,4 @@ def resume(
     store = open_store()
     record, prepared = reopen_run(store, run, fields)
     tell_workers(store.runs, record, fields)
-    finish(play_and_report(store, record, prepared, wanted, processes=processes, json=json))
+    finish(play_and_report(store, record, prepared, wanted, workers=workers, json=json))
