@@ -24,7 +24,13 @@ from benchmarks.models import (
 )
 from benchmarks.playground import playground_pages
 from benchmarks.serving import served_calls
-from benchmarks.statistics import coverage, false_calls, power, steady_agent
+from benchmarks.statistics import coverage, false_calls, power, steady_agent, variance_split
+from benchmarks.statistics_grid import (
+    grid_coverage,
+    grid_equivalence,
+    grid_false_calls,
+    grid_power,
+)
 from benchmarks.storage import kept_results, long_run
 from benchmarks.tau2 import tau2_episodes, tau2_live_environments
 from benchmarks.tracing import spans_that_wait, traced_episodes
@@ -60,6 +66,11 @@ BENCHMARKS = (
     false_calls,
     power,
     judges,
+    grid_coverage,
+    grid_false_calls,
+    grid_power,
+    grid_equivalence,
+    variance_split,
     planted_faults,
 )
 

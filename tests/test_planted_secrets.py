@@ -189,6 +189,8 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
     yield from looking_after()
     yield "runs", "prune", "--run", "asked", "--yes"
     yield "trend", "broken"
+    yield "spread", "broken"
+    yield "plan", "--from", "broken"
     yield "worker", f"postgresql://me:{MARK}@127.0.0.1:1/x"
     yield "worker", ADDRESS
     yield "evals", "show", "failed", "--row", 1

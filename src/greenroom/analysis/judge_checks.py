@@ -245,7 +245,7 @@ def _corrected(cases: Cases, which: Literal["kappa", "alpha"], agreement: Estima
         value=found.value,
         low=max(-1.0, min(found.value, *known)),
         high=min(1.0, max(found.value, *most)),
-        method="bootstrap",
+        method="estimated",
     )
 
 
@@ -358,7 +358,7 @@ def jackknife(
     spread = math.sqrt((groups - 1) / groups * sum((one - middle) ** 2 for one in parts))
     reach = _quantile(groups - 1, confidence) * spread
     ends = max(low, whole - reach), min(1.0, whole + reach)
-    return Estimate(value=whole, low=ends[0], high=ends[1], method="bootstrap")
+    return Estimate(value=whole, low=ends[0], high=ends[1], method="estimated")
 
 
 def _quantile(freedom: int, confidence: float) -> float:

@@ -176,6 +176,7 @@ class RunContext:
             self.user_settings,
             stop_words=domain.edition.stop_words,
             greeting=domain.edition.greeting,
+            persona=self.config.user_persona,
             past=past_messages(task, "user"),
             task_index=task_index,
             task_id=task.id,
@@ -299,6 +300,8 @@ def check_models(config: RunConfig, strategy: AgentStrategy) -> UserStrategy:
         raise InputError(
             f"The {user_strategy.name} user asks a language model: name it by --user-model."
         )
+    if strategy.create_user is None:
+        user_strategy.check_persona(config.user_persona)
     return user_strategy
 
 

@@ -24,7 +24,9 @@ COMMANDS: Mapping[str, str] = {
     "run": "Let an agent play tasks and report how many it solves, and how reliably.",
     "resume": "Go on with a run that was interrupted: only what has no result yet is played.",
     "compare": "Compare runs or evaluations with the first, task by task or row by row.",
+    "spread": "Say how much of a result varies with the task, the user and chance.",
     "trend": "Find tasks that are solved more or less often than in the runs before.",
+    "plan": "Say how many tasks and trials find a difference between two runs, and what they cost.",
     "errors": "Break failures down by kind, and explain each with its evidence.",
     "audit": "Find what simulated users did wrong, without a model: which failures may be theirs.",
     "identify": "Have a model judge the failures of a run: whose fault, and "

@@ -52,6 +52,15 @@ def compare(
             max=1.0,
         ),
     ] = 0.05,
+    margin: Annotated[
+        float,
+        typer.Option(
+            "--equal-within",
+            help="The difference in pass^1, or in mean scores, up to which two count as equal.",
+            min=0.001,
+            max=1.0,
+        ),
+    ] = 0.05,
     equal_tasks: Annotated[
         bool,
         typer.Option(
@@ -85,6 +94,7 @@ def compare(
             jobs,
             convention="errors_excluded" if errors is Errors.excluded else "errors_as_failures",
             detect=detect,
+            margin=margin,
             equal_tasks=equal_tasks,
             without=outcome.exclude_tasks or (),
         )

@@ -199,6 +199,26 @@ def play_and_report(
 
     `workers` says who plays it.
     """
+    # A person who plays the user needs the terminal for themselves.
+    shown = not json and not context.interactive
+    run = play(store, run, context, workers=workers, shown=shown)
+    hints: list[str] = []
+    if run.status != "complete":
+        again = f"greenroom resume {run.name}"
+        hints.append(f"Some episodes broke without a result. Try them again: {again}")
+    if str(run.config.get("model") or "").startswith("local/"):
+        hints.append(
+            "A model this small only shows that the pipeline works: its score means nothing."
+        )
+    report = _report(store, run, outcome, hints, "runs", json=json)
+    check_any(store.runs, run, "episode")
+    return report
+
+
+def play(
+    store: Store, run: RunRecord, context: RunContext, *, workers: WorkerOptions, shown: bool
+) -> RunRecord:
+    """Play what is left of a run and return it as it is then, or say how to go on."""
     from greenroom.benchmark import enqueue_run, play_run
 
     if workers.shared:
@@ -216,22 +236,10 @@ def play_and_report(
         lambda episode: float(episode.solved),
         before=[float(one.solved) for one in earlier if one.reward is not None],
         noun="episodes",
-        # A person who plays the user needs the terminal for themselves.
-        shown=not json and not context.interactive,
+        shown=shown,
         workers=workers,
     )
-    run = store.runs.find(run.id)
-    hints: list[str] = []
-    if run.status != "complete":
-        again = f"greenroom resume {run.name}"
-        hints.append(f"Some episodes broke without a result. Try them again: {again}")
-    if str(run.config.get("model") or "").startswith("local/"):
-        hints.append(
-            "A model this small only shows that the pipeline works: its score means nothing."
-        )
-    report = _report(store, run, outcome, hints, "runs", json=json)
-    check_any(store.runs, run, "episode")
-    return report
+    return store.runs.find(run.id)
 
 
 def run_and_report(

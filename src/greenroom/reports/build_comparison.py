@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from greenroom.analysis import compared, figures
 from greenroom.analysis.comparison import (
+    EQUAL_WITHIN,
     WORTH_FINDING,
     ComparedEvaluation,
     ComparedRun,
@@ -16,7 +17,7 @@ from greenroom.analysis.comparison import (
 )
 from greenroom.analysis.counts import counted_episodes
 from greenroom.analysis.judged import JudgedFigures
-from greenroom.analysis.verdicts import p_text, verdict_in_short
+from greenroom.analysis.verdicts import p_text, points, verdict_in_short
 from greenroom.errors import InputError
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.exclusions import exclusion_words, without_tasks
@@ -40,6 +41,7 @@ def compare_stored(
     *,
     convention: figures.ErrorConvention = "errors_excluded",
     detect: float = WORTH_FINDING,
+    margin: float = EQUAL_WITHIN,
     reasons: bool = True,
     counted: Callable[[RunRecord], RunTally] | None = None,
     equal_tasks: bool = False,
@@ -65,7 +67,8 @@ def compare_stored(
     if evaluations:
         _check_same_rows(store, evaluations)
         found = compare_evaluations(
-            [_compared_evaluation(store, one, reasons=reasons) for one in evaluations]
+            [_compared_evaluation(store, one, reasons=reasons) for one in evaluations],
+            margin=margin,
         )
         notes = [
             f"Only {percent(side.coverage)} of the planned calls were answered in {side.label}."
@@ -89,7 +92,7 @@ def compare_stored(
             compared.append(tally.compared(run))
             if verdicts := tally.judged(store, run):
                 judged[run.name] = verdicts
-        found = compare_runs(compared, convention=convention, detect=detect)
+        found = compare_runs(compared, convention=convention, detect=detect, margin=margin)
         notes = [
             *(equal.notes if equal else ()),
             *_exclusion_notes(runs),
@@ -172,6 +175,7 @@ def _coverage_notes(runs: Sequence[ComparedRun], comparison: compared.Comparison
         runs,
         convention="errors_as_failures" if excluded else "errors_excluded",
         detect=comparison.detect,
+        margin=comparison.margin,
     )
     for one, otherwise in zip(comparison.comparisons, other.comparisons, strict=True):
         yield f"With episodes without a result {how}: {verdict_in_short(otherwise)}"
@@ -230,8 +234,18 @@ def sides(report: ComparisonReport) -> Iterator[AnySection]:
     if not report.runs:
         title, *head = ("Evaluations", "Evaluation", "Rows:count", "Answers:count:wide")
     more = (*head[1:], "Coverage:percent", *(["Cost each:money:wide"] if costs else []))
+    cautious = [
+        f"{name} of {side.label}"
+        for side, estimates in found
+        for name, estimate in estimates.items()
+        if estimate.cautious
+    ]
     yield shared.table(
-        "sides", title, (head[0], "Figure", *shared.estimate_columns(["Value"]), *more), rows
+        "sides",
+        title,
+        (head[0], "Figure", *shared.estimate_columns(["Value"]), *more),
+        rows,
+        notes=[f"Cautious intervals, near 0 or 1: {', '.join(cautious)}."] if cautious else [],
     )
 
 
@@ -255,16 +269,16 @@ def differences(report: ComparisonReport) -> Iterator[AnySection]:
             found = [(d.alias, d.rows, d) for d in one.evaluators]
         for name, n, d in found:
             apart = shared.estimate_cells(d.difference)
-            rows.append(
-                [one.label, name, n, known(d.baseline), known(d.value), *apart, p_text(d.p_value)]
-            )
+            values = (known(d.baseline), known(d.value))
+            rows.append([one.label, name, n, *values, *apart, p_text(d.p_value), known(d.within)])
     # On a narrow console, names and figures come before how many and p, which the headline has.
     units = "Tasks:count:wide" if report.runs else "Rows:count:wide"
     head = ("", "Figure", units, "Before:decimal", "Now:decimal", "Difference:signed")
+    tail = ("Interval:signed.2:interval", "p:decimal:wide", "Equal within:decimal:wide")
     yield shared.table(
         "differences",
         f"Against {report.comparisons[0].baseline}",
-        (*head, "Interval:signed.2:interval", "p:decimal:wide"),
+        (*head, *tail),
         rows,
         notes=list(_difference_notes(report)),
     )
@@ -272,6 +286,10 @@ def differences(report: ComparisonReport) -> Iterator[AnySection]:
 
 def _difference_notes(report: ComparisonReport) -> Iterator[str]:
     yield f"Intervals hold with {percent(report.confidence)} confidence."
+    yield (
+        "Equal within: a difference as large as this is ruled out, at the same level. Up to "
+        f"{points(report.margin)} count as equal."
+    )
     for one in report.comparisons:
         if isinstance(one, compared.RunComparison):
             yield _pairs("trials", "solved", one, one.trials)

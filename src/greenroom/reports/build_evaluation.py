@@ -112,6 +112,8 @@ def _facts(data: EvaluationData) -> Iterator[tuple[str, str]]:
 def figures(data: EvaluationData) -> Iterator[AnySection]:
     """The scores of every evaluator, and the figures beside them."""
     found = data.figures
+    cautious = any(one.mean.cautious or one.passed.cautious for one in found.evaluators)
+    note = interval_note(found.confidence, _TRUTH, cautious=cautious)
     yield sections.Figures(
         id="figures",
         title="Figures",
@@ -121,7 +123,7 @@ def figures(data: EvaluationData) -> Iterator[AnySection]:
         ],
         confidence=found.confidence,
         units="rows",
-        notes=[interval_note(found.confidence, _TRUTH)] if found.with_result else [],
+        notes=[note] if found.with_result else [],
     )
 
 

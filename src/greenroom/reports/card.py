@@ -59,6 +59,7 @@ def build_card(store: Store, run: RunRecord, commands: Sequence[str] = ()) -> di
         "user": {
             "strategy": run.config.get("user_strategy"),
             "model": run.config.get("user_model"),
+            "persona": run.config.get("user_persona"),
             "options": without_secrets(run.config.get("user_options") or {}),
         },
         "tasks": len(run.task_indices),

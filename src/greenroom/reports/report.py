@@ -231,6 +231,8 @@ class ComparisonReport(Report, frozen=True):
 
     kind: Literal["greenroom.comparison"] = "greenroom.comparison"
     confidence: float
+    margin: float
+    """The margin within which two count as equal."""
     convention: figures.ErrorConvention | None = None
     """For runs: what becomes of episodes without a result."""
     runs: list[compared.RunSide] = Field(default_factory=list[compared.RunSide])

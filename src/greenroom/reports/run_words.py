@@ -159,7 +159,9 @@ def interval_note(report: RunData) -> str:
         if main.tasks == 1
         else "what the agent would reach over all tasks of this kind"
     )
-    return texts.interval_note(report.metrics.confidence, truth)
+    shown = (*main.pass_hat_k.values(), main.average_reward, main.overall_score)
+    cautious = any(estimate.cautious for estimate in shown)
+    return texts.interval_note(report.metrics.confidence, truth, cautious=cautious)
 
 
 def conventions_differ(metrics: RunMetrics) -> bool:

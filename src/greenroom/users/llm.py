@@ -74,6 +74,7 @@ class LlmUser:
         seed: int | None = None,
         greeting: str = prompts.AGENT_GREETING,
         stop_words: Sequence[str] = (STOP,),
+        persona: str | None = None,
         past: Sequence[ChatMessage] = (),
     ) -> None:
         self._model = model
@@ -84,6 +85,7 @@ class LlmUser:
         self._past = [*past] if heard is None else [*past[:-1]]
         self._greeting = greeting if heard is None else str(heard["content"])
         self._stop_words = stop_words
+        self._persona = persona
         self._tools: UserTools | None = None
         self._tidy = CallTidier()
         self.instruction = ""
@@ -132,7 +134,16 @@ class LlmUser:
 
     def system_prompt(self, instruction: str) -> str:
         """The system prompt for the model."""
-        return prompts.part(instruction, acts=self.acts, stop_words=self._stop_words)
+        return self._part(instruction)
+
+    def _part(self, instruction: str, *, thoughts: bool = False) -> str:
+        return prompts.part(
+            instruction,
+            acts=self.acts,
+            stop_words=self._stop_words,
+            thoughts=thoughts,
+            persona=self._persona,
+        )
 
     def kept(self, said: str) -> ChatMessage:
         """What the user's own conversation keeps of a message, where only that is known."""
@@ -239,7 +250,7 @@ class ReactUser(LlmUser):
     """Writes a thought and a response; the agent gets the response, or STOP if it is anywhere."""
 
     def system_prompt(self, instruction: str) -> str:
-        return prompts.part(instruction, acts=self.acts, stop_words=self._stop_words, thoughts=True)
+        return self._part(instruction, thoughts=True)
 
     def kept(self, said: str) -> ChatMessage:
         # The thoughts were not recorded. The label shows the form that answers have.
@@ -315,6 +326,7 @@ def _strategy(name: str, kind: type[LlmUser], summary: str) -> UserStrategy:
             seed=context.seed,
             greeting=context.greeting or prompts.AGENT_GREETING,
             stop_words=context.stop_words,
+            persona=context.persona,
             past=context.past,
         )
 
