@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import anyio.to_thread
 import orjson
 
 from greenroom.agents.conversation import Unreadable
@@ -296,7 +297,7 @@ class VerifyUser(LlmUser):
         for _ in range(MAX_DRAFTS - 1):
             if line.calls:
                 return line  # what the user does is not reviewed
-            faults = self._faults(conversation, line.said)
+            faults = await self._faults(conversation, line.said)
             if faults:
                 review = Review(False, " ".join(one.sentence for one in faults), by_checks=True)
             else:
@@ -306,15 +307,18 @@ class VerifyUser(LlmUser):
             line = await self.redraft(conversation, line.said, review)
             if faults:
                 self._tally.write_anew(faults)
-        if not line.calls and (faults := self._faults(conversation, line.said)):
+        if not line.calls and (faults := await self._faults(conversation, line.said)):
             self._tally.send(faults)
         return line
 
-    def _faults(self, conversation: Sequence[ChatMessage], draft: str) -> list[Finding]:
+    async def _faults(self, conversation: Sequence[ChatMessage], draft: str) -> list[Finding]:
         if not self._checks:
             return []
         self._tally.check()
-        return faults_of_draft(self.instruction, conversation, draft)
+        # A long conversation takes a while to read: other episodes go on meanwhile.
+        return await anyio.to_thread.run_sync(
+            faults_of_draft, self.instruction, [*conversation], draft
+        )
 
     async def review(self, conversation: Sequence[ChatMessage], draft: str) -> Review:
         """Whether the draft fits the instruction and what was said so far."""
