@@ -12,6 +12,7 @@ from benchmarks.beside_agenta import calls_beside_agenta
 from benchmarks.environments import episode_speed, live_environments
 from benchmarks.evaluations import evaluated_rows
 from benchmarks.gateway import metered_calls
+from benchmarks.judges import judges
 from benchmarks.large_store import large_jobs
 from benchmarks.mcp_calls import mcp_calls
 from benchmarks.models import (
@@ -23,7 +24,13 @@ from benchmarks.models import (
 )
 from benchmarks.playground import playground_pages
 from benchmarks.serving import served_calls
-from benchmarks.statistics import coverage, false_calls, power, steady_agent
+from benchmarks.statistics import coverage, false_calls, power, steady_agent, variance_split
+from benchmarks.statistics_grid import (
+    grid_coverage,
+    grid_equivalence,
+    grid_false_calls,
+    grid_power,
+)
 from benchmarks.storage import kept_results, long_run
 from benchmarks.tau2 import tau2_episodes, tau2_live_environments
 from benchmarks.tracing import spans_that_wait, traced_episodes
@@ -58,6 +65,12 @@ BENCHMARKS = (
     coverage,
     false_calls,
     power,
+    judges,
+    grid_coverage,
+    grid_false_calls,
+    grid_power,
+    grid_equivalence,
+    variance_split,
     planted_faults,
 )
 

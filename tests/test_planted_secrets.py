@@ -136,6 +136,7 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
             *("--judge-model", "m", "--judge-api-base", address),
         )
         yield "identify", "broken", "--judge-model", "m", "--judge-api-base", address
+        yield "judges", "check", "identify", "--judge-model", "m", "--judge-api-base", address
         yield "run", "--judge-model", "m", "--judge-api-base", address, *few
         yield "regrade", "broken", "--judge-model", "m", "--judge-api-base", address
         yield "regrade", "broken", "--data", address
@@ -148,6 +149,9 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
     yield "audit", "failed", "--json"
     yield "audit", given / "results.json"
     yield "identify", "broken", "--judge-model", "m", "--judge-api-base", server
+    yield "judges", "check", "statements", "--judge-model", "m", "--judge-api-base", server
+    yield "judges", "list"
+    yield "judges", "cases", "broken"
     yield "regrade", "broken", "--judge-model", "m", "--judge-api-base", server
     yield (
         *("runs", "submission", "broken", "-o", made / "submissions"),
@@ -185,13 +189,20 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
     yield from looking_after()
     yield "runs", "prune", "--run", "asked", "--yes"
     yield "trend", "broken"
+    yield "spread", "broken"
+    yield "plan", "--from", "broken"
     yield "worker", f"postgresql://me:{MARK}@127.0.0.1:1/x"
     yield "worker", ADDRESS
     yield "evals", "show", "failed", "--row", 1
     yield "evals", "resume", "failed"
     yield "evals", "delete", "failed", "--yes"
     yield "runs", "delete", "nothing", "--yes"
-    for command in (("list",), ("show", 0), ("validate", "--end-index", 1)):
+    for command in (
+        ("list",),
+        ("show", 0),
+        ("validate", "--end-index", 1),
+        ("audit", "--end-index", 1),
+    ):
         for data in (pack, given / "linked"):
             yield "tasks", *command, "--data", data
     yield "tasks", "diff", pack, given / "linked"

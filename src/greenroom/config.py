@@ -83,6 +83,12 @@ class UserConfig(Config):
         default=None, description="An OpenAI-compatible server for the user."
     )
 
+    user_persona: str | None = Field(
+        default=None,
+        description="How a user that a model plays behaves: plain, terse, chatty, impatient, "
+        "forgetful or non-native.",
+    )
+
     @model_validator(mode="before")
     @classmethod
     def _choose_user(cls, given: Any) -> Any:

@@ -33,7 +33,7 @@ from greenroom.util.imports import absolute_target
 
 M = TypeVar("M", bound=BaseModel)
 
-LIST_OPTIONS = ("--task-ids",)
+LIST_OPTIONS = ("--task-ids", "--exclude-tasks")
 """Options whose value may be several words."""
 
 
@@ -146,6 +146,18 @@ def _read_task_ids(given: Any) -> Any:
     return [int(word) if word.isdecimal() else word for word in words]
 
 
+def _read_excluded_tasks(given: Any) -> Any:
+    """The tasks and files of a text such as "audit.json", "1,2,3" or "task_001"."""
+    if not isinstance(given, str):
+        return given
+    if Path(given).is_file():
+        return [str(Path(given).resolve())]
+    words = [word for word in re.split(r"[,\s]+", given) if word]
+    if not words:
+        raise InputError(f"--exclude-tasks takes a file, places or ids, not '{given}'.")
+    return [int(word) if word.isdecimal() else _absolute_if_there(word) for word in words]
+
+
 def _absolute_if_there(given: str) -> str:
     return str(Path(given).resolve()) if Path(given).exists() else given
 
@@ -155,6 +167,8 @@ Pairs = Annotated[dict[str, Any], BeforeValidator(_read_pairs)]
 """Names with values: `NAME=VALUE`, repeated, at the command line."""
 TaskIds = Annotated[list[int | str], BeforeValidator(_read_task_ids)]
 """Tasks by their places in the split, or by their own ids."""
+ExcludedTasks = Annotated[list[int | str], BeforeValidator(_read_excluded_tasks)]
+"""Tasks by places or ids, and files that list some; files are stored absolute."""
 Reference = Annotated[str, AfterValidator(absolute_target)]
 """A registered name, `file.py:name` or `package.module:name`; files are stored absolute."""
 PathOrName = Annotated[str, AfterValidator(_absolute_if_there)]

@@ -9,7 +9,6 @@ import pytest
 
 from greenroom.analysis.compared import RunComparison
 from greenroom.analysis.comparison import ComparedRun, compare_runs
-from greenroom.analysis.figures import Resampling
 from greenroom.analysis.power import PowerAnalysis, observed_spread
 from greenroom.store.records import Usage
 from tests.analysis.counted import drawn, run
@@ -26,10 +25,10 @@ def test_a_better_run() -> None:
     assert found.verdict == "better"
     assert found.sentence == (
         "B is better than A: pass^1 0.62 against 0.42 "
-        "(+0.21, 95 % interval 0.15 to 0.27, p = 0.002)."
+        "(+0.21, 95 % interval 0.15 to 0.30, p < 0.001)."
     )
     assert (found.tasks, found.left_out) == (12, 0)
-    assert found.differences[1].p_value == pytest.approx(0.00157, abs=1e-5)
+    assert found.differences[1].p_value == pytest.approx(1 / 2**10)
     assert (found.trials.both, found.trials.only_run) == (20, 10)
     assert found.trials.p_value == pytest.approx(2 / 2**10)
 
@@ -73,9 +72,66 @@ def test_what_it_takes_does_not_depend_on_the_difference_seen() -> None:
 
 def test_enough_trials_say_what_would_have_been_found() -> None:
     baseline = run("A", drawn([0.9] * 200, 8, "A"))
-    found = versus(baseline, run("B", drawn([0.9] * 200, 8, "B")))
+    found = versus(baseline, run("B", drawn([0.9] * 200, 8, "B")), margin=0.01)
     assert found.sentence.startswith("No difference shown between B and A: pass^1 0.")
     assert "A true difference of 0.05 would have been found with 100 % power." in found.sentence
+
+
+def test_runs_that_are_equal_within_a_margin() -> None:
+    baseline = run("A", drawn([0.9] * 200, 8, "A"))
+    found = versus(baseline, run("B", drawn([0.9] * 200, 8, "B")))
+    assert found.verdict == "equivalent"
+    assert found.sentence.startswith("B and A are equal within 5 points: pass^1 0.")
+    assert 0.01 < found.differences[1].within < 0.05
+    # Three at once share the level.
+    others = [run(name, drawn([0.9] * 200, 8, "B")) for name in "BCD"]
+    for one in compare_runs([baseline, *others]).comparisons:
+        assert one.differences[1].within > found.differences[1].within
+
+
+def test_a_difference_that_is_sure_may_be_small() -> None:
+    before = [["sssf"] * 192 + ["ssff"] * 8, ["sssf"] * 192 + ["sssf"] * 8]
+    found = versus(run("A", before[0]), run("B", before[1]))
+    assert found.verdict == "better"
+    assert found.sentence.endswith(" The difference is less than 5 points.")
+
+
+def test_what_broke_may_undo_a_difference() -> None:
+    # Two equal agents; of one, trials that would fail break.
+    baseline, other = ["sssf"] * 30, ["ssse"] * 30
+    found = versus(run("A", baseline), run("B", other))
+    assert found.differences[1].p_value < 0.001
+    assert (found.verdict, found.undone, found.broken) == ("no_difference_shown", "better", 30)
+    assert found.sentence.endswith(
+        "B looks better without them, but the 30 episodes without a result could undo that: play "
+        "them with `greenroom resume`."
+    )
+    back = versus(run("B", other), run("A", baseline))
+    assert (back.verdict, back.undone) == ("no_difference_shown", "worse")
+
+
+def test_what_broke_cannot_undo_every_difference() -> None:
+    found = versus(run("A", ["ffff"] * 30), run("B", ["ssse"] + ["ssss"] * 29))
+    assert (found.verdict, found.undone, found.broken) == ("better", None, 1)
+
+
+def test_what_broke_may_undo_that_runs_are_equal() -> None:
+    rows = ["ssss"] * 200
+    whole = versus(run("A", rows), run("B", rows))
+    assert whole.verdict == "equivalent"
+    found = versus(run("A", rows), run("B", ["ssse"] * 100 + ["ssss"] * 100))
+    assert (found.verdict, found.undone) == ("no_difference_shown", "equivalent")
+    as_failures = versus(
+        run("A", rows), run("B", ["ssse"] * 100 + ["ssss"] * 100), convention="errors_as_failures"
+    )
+    assert (as_failures.verdict, as_failures.broken) == ("worse", 0)
+
+
+def test_tasks_that_broke_wholly_may_undo_a_difference() -> None:
+    found = versus(run("A", ["sf"] * 20 + ["ff"] * 20), run("B", ["ss"] * 20 + ["ee"] * 20))
+    assert (found.verdict, found.undone, found.broken) == ("better", None, 40)
+    found = versus(run("A", ["sf"] * 10 + ["ss"] * 20), run("B", ["ss"] * 10 + ["ee"] * 20))
+    assert (found.verdict, found.undone) == ("no_difference_shown", "better")
 
 
 def test_no_number_of_trials_would_do() -> None:
@@ -152,12 +208,12 @@ def test_several_runs_are_held_to_more() -> None:
     rows = ["ffff"] * 5 + ["ssff"] * 6
     better = ["sfff"] * 5 + ["ssff"] * 6
     alone = versus(run("A", rows), run("B", better))
-    assert (alone.verdict, alone.p_adjusted) == ("better", pytest.approx(0.0253, abs=1e-4))
+    assert (alone.verdict, alone.p_adjusted) == ("better", pytest.approx(1 / 32))
     both = compare_runs([run("A", rows), run("B", better), run("C", better)])
     for comparison in both.comparisons:
         assert comparison.verdict == "no_difference_shown"
-        assert comparison.p_adjusted == pytest.approx(0.0507, abs=1e-4)
-        assert "p = 0.051, corrected for 2 comparisons" in comparison.sentence
+        assert comparison.p_adjusted == pytest.approx(1 / 16)
+        assert "p = 0.062, corrected for 2 comparisons" in comparison.sentence
     assert [side.label for side in both.runs] == ["A", "B", "C"]
 
 
@@ -204,7 +260,7 @@ def _calls(rise: float, repetitions: int = 200) -> tuple[float, float]:
         raised = [min(1.0, chance + rise) for chance in chances]
         first = run("A", drawn(chances, 3, f"a{number}"))
         second = run("B", drawn(raised, 3, f"b{number}"))
-        found = versus(first, second, how=Resampling(resamples=200))
+        found = versus(first, second)
         called += found.verdict != "no_difference_shown"
         assert found.sensitivity is not None
         stated += _power_for(found, rise)

@@ -2,14 +2,13 @@ from __future__ import annotations
 
 import math
 import random
+import statistics
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom.analysis.evaluations import mean_of_rows
-from greenroom.analysis.figures import Resampling
-from greenroom.analysis.intervals import average_reward
 from greenroom.analysis.latency import quantile_estimate
 from greenroom.store import Usage
 from tests.evaluation.figured import measured, shares, summary
@@ -74,13 +73,16 @@ def test_money_is_kept_by_purse_and_what_is_not_told_is_said() -> None:
     assert known.cost == 0.5, "a call without an answer has no cost that could be missing"
 
 
-def test_many_different_scores_are_worked_out_by_the_formula() -> None:
+def test_rows_of_unequal_size_have_the_spread_that_resampling_finds() -> None:
     draw = random.Random(5)
-    rows = {row: [draw.random() for _ in range(draw.randint(1, 4))] for row in range(4000)}
-    quick = mean_of_rows(rows)
-    slow = average_reward(rows, Resampling(resamples=400))
-    assert quick.value == pytest.approx(slow.value, abs=1e-12)
-    assert quick.high - quick.low == pytest.approx(slow.high - slow.low, rel=0.15)
+    rows = [[draw.random() for _ in range(draw.randint(1, 4))] for _ in range(200)]
+    found = mean_of_rows(dict(enumerate(rows)))
+    means: list[float] = []
+    for _ in range(2000):
+        drawn = draw.choices(rows, k=len(rows))
+        means.append(sum(map(sum, drawn)) / sum(map(len, drawn)))
+    reach = 1.96 * statistics.stdev(means)
+    assert found.high - found.low == pytest.approx(2 * reach, rel=0.15)
 
 
 @pytest.mark.parametrize(("rows", "repeats"), [(20, 1), (115, 1), (30, 4)])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom.analysis.comparison import ComparedRun, compare_runs
-from greenroom.analysis.figures import Resampling, RunMetrics
+from greenroom.analysis.figures import RunMetrics
 from greenroom.analysis.metrics import measure_run
 from greenroom.analysis.tally import EpisodeLike, cost_of, pass_hat_k
 from greenroom.store.records import EpisodeRecord, EpisodeSummary, Usage
@@ -26,7 +26,6 @@ def measure(rows: list[str], *, over: bool = True) -> RunMetrics:
         task_indices=range(len(rows)),
         num_trials=4,
         over=over,
-        how=Resampling(resamples=50),
     )
 
 

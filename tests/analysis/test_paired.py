@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from greenroom.analysis import paired
-from greenroom.analysis.figures import Resampling
 from greenroom.analysis.paired import (
     difference_interval,
+    equivalence_bounds,
     holm,
     mcnemar_p_value,
     sign_flip_p_value,
@@ -21,19 +20,28 @@ DIFFERENCES = st.lists(st.integers(-6, 6).map(lambda sixths: sixths / 6), max_si
 P_VALUES = st.lists(st.floats(0, 1), min_size=1, max_size=6)
 
 
+def counted(differences: list[float]) -> float:
+    """All patterns of signs, one by one; those as far off as the one seen count by half."""
+    signs = np.array(list(product((1, -1), repeat=len(differences))))
+    sums, seen = np.abs(signs @ np.array(differences)), abs(sum(differences))
+    return float(np.mean(sums > seen + 1e-9) + np.mean(np.abs(sums - seen) <= 1e-9) / 2)
+
+
 @given(st.lists(st.floats(-1, 1).filter(lambda one: abs(one) > 0.2), min_size=10, max_size=12))
 def test_the_sign_flip_test_is_close_to_counting_all_patterns(differences: list[float]) -> None:
-    seen = abs(sum(differences))
-    signs = np.array(list(product((1, -1), repeat=len(differences))))
-    sums = np.abs(signs @ np.array(differences))
-    # Patterns as far off as the one seen count by half: the p-value knows no steps.
-    counted = np.mean(sums > seen + 1e-9) + np.mean(np.abs(sums - seen) <= 1e-9) / 2
-    assert sign_flip_p_value(differences) == pytest.approx(counted, abs=0.06)
+    assert sign_flip_p_value(differences) == pytest.approx(counted(differences), abs=0.02)
 
 
-def test_one_trial_each_is_mcnemars_test_without_correction() -> None:
+@given(st.integers(1, 12).flatmap(lambda n: st.lists(st.integers(-n, n).map(lambda i: i / n))))
+def test_it_counts_all_patterns_of_whole_steps(differences: list[float]) -> None:
+    differences = differences[:12]
+    expected = max(counted(differences), 0.5 ** (len(differences) - 1)) if any(differences) else 1.0
+    assert sign_flip_p_value(differences) == pytest.approx(expected)
+
+
+def test_one_trial_each_is_mcnemars_mid_p_test() -> None:
     p_value = sign_flip_p_value([1.0] * 10 + [-1.0] * 2 + [0.0] * 40)
-    assert p_value == pytest.approx(erfc(sqrt((10 - 2) ** 2 / 12 / 2)))
+    assert p_value == pytest.approx(2 * (12 + 1 + 66 / 2) / 2**12)
 
 
 @pytest.mark.parametrize("tasks", range(1, 12))
@@ -44,9 +52,9 @@ def test_no_p_value_is_below_that_of_the_rarest_pattern(tasks: int) -> None:
 
 @given(DIFFERENCES.filter(bool))
 def test_the_interval_holds_the_difference(differences: list[float]) -> None:
-    estimate = difference_interval(differences, Resampling(resamples=50))
+    estimate = difference_interval(differences)
     assert -1 <= estimate.low <= estimate.value <= estimate.high <= 1
-    assert estimate.method == ("exact" if np.ptp(differences) == 0 else "bootstrap")
+    assert estimate.method == ("exact" if np.ptp(differences) == 0 else "estimated")
 
 
 def test_no_difference_on_any_task_is_no_proof_of_none() -> None:
@@ -79,13 +87,26 @@ def test_holm() -> None:
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
 
 
-def test_many_different_differences_have_the_interval_of_the_bootstrap(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    differences = [((number * 7919) % 2503) / 2503 - 0.45 for number in range(2_503)]
-    quick = difference_interval(differences)
-    monkeypatch.setattr(paired, "_MOST_KINDS", len(differences))
-    whole = difference_interval(differences)
-    assert quick.value == whole.value
-    assert quick.low == pytest.approx(whole.low, abs=0.001)
-    assert quick.high == pytest.approx(whole.high, abs=0.001)
+def test_differences_without_a_common_step_are_nearly_normal() -> None:
+    generator = np.random.default_rng(3)
+    for count in (40, 3_000):
+        differences = generator.normal(0.1, 1, size=count)
+        spread = sqrt(float((differences**2).sum()))
+        normal = erfc(abs(float(differences.sum())) / spread / sqrt(2))
+        assert sign_flip_p_value(differences.tolist()) == pytest.approx(normal, abs=0.01)
+
+
+@given(DIFFERENCES.filter(bool))
+def test_runs_are_equal_within_what_their_difference_may_be(differences: list[float]) -> None:
+    low, high = equivalence_bounds(differences)
+    assert -1 <= low <= np.mean(differences) + 1e-9
+    assert np.mean(differences) - 1e-9 <= high <= 1
+    wider = equivalence_bounds(differences, comparisons=3)
+    assert wider[0] <= low + 1e-12
+    assert wider[1] >= high - 1e-12
+
+
+def test_few_tasks_never_show_that_runs_are_equal() -> None:
+    few, many = ([0.25, -0.25] + [0.0] * (tasks - 2) for tasks in (10, 400))
+    assert max(map(abs, equivalence_bounds(few))) > 0.1
+    assert max(map(abs, equivalence_bounds(many))) < 0.01

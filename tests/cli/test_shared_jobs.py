@@ -198,4 +198,4 @@ def test_what_is_not_kept_is_not_shared(greenroom: Greenroom, tmp_path: Path) ->
     for words in (("identify", exported, "--judge-model", "m"), ("regrade", exported)):
         refused = greenroom(*words, "--processes", "2")
         assert refused.status == 2
-        assert "leave --processes out" in refused.err
+        assert "leave --processes" in refused.err

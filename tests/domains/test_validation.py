@@ -138,7 +138,7 @@ def test_a_task_with_another_set_up_is_another_task() -> None:
 
 def test_a_twin_is_found() -> None:
     domain = small_domain(TASKS[0], TASKS[1], TASKS[0])
-    assert validate_tasks(domain) == [TaskProblem(2, "is the same as task 0")]
+    assert validate_tasks(domain) == [TaskProblem(2, "is the same as task 0", "duplicate")]
     assert validate_tasks(domain, indices=[0, 1]) == []
 
 

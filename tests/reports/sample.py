@@ -11,7 +11,6 @@ import anyio
 
 from greenroom.agents import find_strategy
 from greenroom.analysis.errors import break_down
-from greenroom.analysis.figures import Resampling
 from greenroom.analysis.metrics import measure_run
 from greenroom.benchmark import Episode, RunConfig, RunContext, play_episode
 from greenroom.benchmark.recording import episode_record
@@ -110,7 +109,6 @@ def build_report(
             num_trials=run.num_trials,
             over=run.status == "complete",
             asks_no_model=run.reads_script,
-            how=Resampling(resamples=200),
         ),
         errors=break_down(rows),
         published=list(published),

@@ -74,7 +74,9 @@ def test_each_figure_stands_beside_the_number_of_its_tasks() -> None:
     fewer = against_itself(lambda one: one.task_index < 20 and one.trial < 2)
     rows = next(one for one in render_markdown(fewer).split("## ") if one.startswith("Runs"))
     tasks = {
-        line.split(" | ")[1]: line.split(" | ")[4] for line in rows.splitlines() if "holes" in line
+        line.split(" | ")[1]: line.split(" | ")[4]
+        for line in rows.splitlines()
+        if "| holes" in line
     }
     assert tasks == {"pass^1": "30", "pass^2": "30", "pass^3": "10", "pass^4": "10"}
     for width in (80, 120):

@@ -9,13 +9,22 @@ from collections.abc import Generator
 import pytest
 from rich.console import Console
 
+from greenroom.analysis.judge_checks import Verdict, judge_key, measure_check
 from greenroom.reports.build import build_report
 from greenroom.reports.build_comparison import compare_stored
 from greenroom.reports.console import print_report
 from greenroom.reports.forms import render
 from greenroom.reports.report import RunReport
-from greenroom.store import EpisodeRecord, JudgedRecord, RewardRecord, Store, open_store
+from greenroom.store import (
+    EpisodeRecord,
+    JudgedRecord,
+    RewardRecord,
+    RunRecord,
+    Store,
+    open_store,
+)
 from tests.reports import sample
+from tests.store.samples import sample_evaluation
 
 NASTY = "<b>not judged</b>: the [red]judge[/red] left"
 
@@ -119,3 +128,72 @@ def test_a_run_without_such_sentences_has_no_such_section(store: Store) -> None:
     found = report(store, *sample.played(2, 1))
     assert found.judged is None
     assert "judge" not in [section.id for section in found.sections]
+
+
+def checked(store: Store, agreement: float, *, prompt: str = "p") -> None:
+    """A check of the judge of `report`, with this agreement."""
+    said = [
+        Verdict(str(n), "plain", 0, "pass", "pass" if n < 40 * agreement else "fail")
+        for n in range(40)
+    ]
+    version, _ = store.test_sets.save("statements-cases", [{"case": {}, "variant": "plain"}])
+    settings = {"judge": "statements", "model": "a-judge", "provider": "openai"}
+    evaluation = sample_evaluation(
+        version,
+        name=f"check-{agreement}-{prompt}",
+        status="complete",
+        workflow=judge_key("statements", "a-judge", "openai", prompt),
+        evaluators=[{"name": "x", "alias": "agreement", "settings": settings}],
+        judge_check=measure_check(said).model_dump(mode="json"),
+    )
+    store.evaluations.create(evaluation)
+
+
+def judged_run(store: Store) -> RunReport:
+    first, second = sample.played(2, 1)
+    config = {"judge_model": "a-judge", "judge_model_provider": "openai"}
+    run = sample.run_record(2, 1, name="checked", config=config, judge_prompt="p")
+    store.runs.create(run)
+    store.runs.add(run.id, [graded(first, True), graded(second, False)])
+    return build_report(store, run)
+
+
+def rendered(found: RunReport) -> list[str]:
+    """The report in every form that people read."""
+    out = io.StringIO()
+    print_report(found, Console(file=out, width=200))
+    return [out.getvalue(), *(str(render(found, form)) for form in ("markdown", "html", "json"))]
+
+
+def test_a_judge_that_nobody_checked_is_called_so(store: Store) -> None:
+    checked(store, 0.9, prompt="another prompt")
+    text = str(render(judged_run(store), "markdown"))
+    assert "judge not checked" in text
+    assert "greenroom judges check statements --judge-model openai/a-judge" in text
+
+
+def test_a_check_stands_beside_the_judged_figure_in_every_form(store: Store) -> None:
+    checked(store, 0.9)
+    found = judged_run(store)
+    for text in rendered(found):
+        assert "agreement with people 0.90 on 40 cases" in " ".join(text.split())
+    assert "marked" not in " ".join(found.notes)
+    check = json.loads(str(render(found, "json")))["judged"]["check"]
+    assert check["judge"] == "statements, openai/a-judge"
+
+
+def test_a_judge_below_its_agreement_is_marked_in_every_form(store: Store) -> None:
+    checked(store, 0.6)
+    found = judged_run(store)
+    assert any("marked: agrees with people less than 0.8" in note for note in found.notes)
+    for text in rendered(found):
+        assert "agrees with people less than 0.8" in " ".join(text.split())
+    compared = compare_stored(store, [store.runs.find("checked"), _second(store)]).notes
+    assert any("checked: agreement with people 0.60 on 40 cases" in note for note in compared)
+
+
+def _second(store: Store) -> RunRecord:
+    run = sample.run_record(2, 1, id="second", name="second")
+    store.runs.create(run)
+    store.runs.add(run.id, sample.played(2, 1))
+    return run

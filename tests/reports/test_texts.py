@@ -6,7 +6,8 @@ import pytest
 
 from greenroom.domains.domain import load_domain
 from greenroom.domains.tau2.tasks import scenario_text
-from greenroom.reports.texts import wish
+from greenroom.reports.sections import Figure
+from greenroom.reports.texts import figure_text, interval_note, wish
 
 
 @pytest.mark.parametrize(
@@ -39,3 +40,12 @@ def test_a_scenario_of_tau2_is_shown_by_the_reason_for_the_call() -> None:
     assert wish(scenario_text(None, "You want a card.\nAsk for gold.")) == (
         "You want a card. Ask for gold."
     )
+
+
+def test_a_cautious_interval_has_a_star_and_its_reason() -> None:
+    figure = Figure(key="x", label="x", value=1.0, low=0.8, high=1.0, cautious=True)
+    assert figure_text(figure)[1] == "0.800 to 1.000 *"
+    plain = figure.model_copy(update={"cautious": False})
+    assert figure_text(plain)[1] == "0.800 to 1.000"
+    assert "Those with * are cautious" in interval_note(0.95, "it", cautious=True)
+    assert "*" not in interval_note(0.95, "it")

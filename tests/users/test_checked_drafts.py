@@ -120,6 +120,16 @@ async def test_checks_can_be_left_out(name: str) -> None:
     assert stored_settings(settings) == {"checks": False}
 
 
+@KINDS
+async def test_who_is_forgetful_by_persona_may_be(kind: type[VerifyUser]) -> None:
+    lost = "I don't have my order number at hand."
+    for persona, kept in (("forgetful", lost), (None, "It is #W1234567.")):
+        model = FakeModel([GOOD, ACCEPTED, lost, ACCEPTED if persona else kept, ACCEPTED])
+        user = kind(model, persona=persona)
+        await user.open(INSTRUCTION)
+        assert await user.reply("What is your order number?") == kept
+
+
 def test_a_run_tells_that_its_users_were_checked() -> None:
     assert stored_settings(find_user_strategy("verify").check({})) == {"checks": True}
     assert stored_settings(DraftSettings(checks=False)) == {"checks": False}

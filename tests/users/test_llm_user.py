@@ -15,7 +15,7 @@ from greenroom.models import (
     ModelError,
     ModelUnavailable,
 )
-from greenroom.users import UserContext, prompts
+from greenroom.users import UserContext, find_user_strategy, prompts
 from greenroom.users.llm import (
     LlmUser,
     ReactUser,
@@ -67,6 +67,36 @@ def test_the_prompt_has_the_rules_and_the_instruction() -> None:
     assert prompt.endswith(f"Your brief:\n{INSTRUCTION}")
     for rule in ("one short message", "step by step", "Make up no", "own words", STOP):
         assert rule in prompt
+
+
+@pytest.mark.parametrize("persona", [name for name in prompts.PERSONAS if name != "plain"])
+def test_a_persona_is_told_among_the_rules(persona: str) -> None:
+    prompt = prompts.part(INSTRUCTION, persona=persona)
+    manner = prompts.PERSONAS[persona]
+    assert manner.startswith(("- You ", "- The language"))
+    assert prompt.index(STOP) < prompt.index(manner) < prompt.index("Your brief:")
+    assert prompt.replace(f"\n{manner}", "") == prompts.part(INSTRUCTION)
+
+
+def test_a_plain_user_has_no_lines_more() -> None:
+    assert prompts.part(INSTRUCTION, persona="plain") == prompts.part(INSTRUCTION)
+
+
+@pytest.mark.parametrize("kind", ["llm", "react", "verify", "reflection"])
+async def test_every_user_that_a_model_plays_takes_a_persona(kind: str) -> None:
+    model = FakeModel(["User Response: Hello.", "Verdict: accept"])
+    user = find_user_strategy(kind).create(UserContext(model, persona="terse"))
+    await user.open(INSTRUCTION)
+    assert prompts.PERSONAS["terse"] in model.requests[0].messages[0]["content"]
+
+
+def test_a_persona_that_cannot_be_played() -> None:
+    with pytest.raises(InputError, match="Known: plain, terse, "):
+        strategy.check_persona("rude")
+    with pytest.raises(InputError, match="the scripted user has no manner"):
+        find_user_strategy("scripted").check_persona("terse")
+    assert strategy.check_persona(None) is None
+    assert strategy.check_persona("terse") == "terse"
 
 
 async def test_a_new_conversation_remembers_nothing_of_the_one_before() -> None:

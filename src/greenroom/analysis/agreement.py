@@ -7,6 +7,7 @@ as by chance. It allows for any number of raters, of whom each marked what they 
 from __future__ import annotations
 
 import importlib
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -194,15 +195,27 @@ def _alpha(answers: Mapping[CellKey, Mapping[Rater, str]]) -> tuple[float | None
         )
     if len({answer for said in answers.values() for answer in said.values()}) == 1:
         return None, "Not enough: everybody always says the same, which may be chance."
-    # It is imported here because it takes a second.
-    task: Callable[..., Any] = importlib.import_module("nltk.metrics.agreement").AnnotationTask
     rows = [
         ("\n".join(rater), key, answer)
         for key, said in answers.items()
         for rater, answer in said.items()
     ]
-    alpha = float(task(rows).alpha())
+    alpha = chance_corrected(rows, "alpha")
     return alpha, _in_words(alpha)
+
+
+def chance_corrected(
+    rows: Sequence[tuple[str, Any, str]], which: Literal["kappa", "alpha"]
+) -> float:
+    """Cohen's kappa or Krippendorff's alpha of (rater, item, answer); NaN where it says nothing.
+
+    Kappa is that of two raters, and the mean over their pairs where there are more.
+    """
+    if len({answer for _, _, answer in rows}) < 2 or len({rater for rater, _, _ in rows}) < 2:
+        return math.nan
+    # It is imported here because it takes a second.
+    task: Callable[..., Any] = importlib.import_module("nltk.metrics.agreement").AnnotationTask
+    return float(getattr(task(rows), which)())
 
 
 def _in_words(alpha: float) -> str:

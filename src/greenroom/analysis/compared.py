@@ -6,7 +6,8 @@ from typing import Literal
 
 from greenroom.analysis.figures import ErrorConvention, Estimate, Immutable, Number
 
-Verdict = Literal["better", "worse", "no_difference_shown"]
+Verdict = Literal["better", "worse", "equivalent", "no_difference_shown"]
+"""Equivalent: no difference is called, and one as large as the margin is ruled out."""
 
 
 class Side(Immutable, frozen=True):
@@ -54,6 +55,8 @@ class PairedFigure(Immutable, frozen=True):
     """The figure less the baseline's."""
     p_value: float
     """Of the sign-flip test over tasks or rows, before any correction."""
+    within: Number
+    """The smallest margin within which the two are shown to be equal."""
 
 
 class PairedTrials(Immutable, frozen=True):
@@ -179,6 +182,11 @@ class RunComparison(Versus, frozen=True):
     confidence: float
     comparisons: int
     """How many comparisons are made at once."""
+    margin: float
+    broken: int
+    """Episodes of both that were played and have no result that counts."""
+    undone: Verdict | None
+    """The verdict without these, where they might undo it."""
     sensitivity: Sensitivity | None
     """None where there are no tasks in common."""
     flips: list[FlippedTask]
@@ -211,6 +219,8 @@ class Comparison(Immutable, frozen=True):
     convention: ErrorConvention
     detect: float
     """The difference worth finding."""
+    margin: float
+    """The margin within which two count as equal."""
     runs: list[RunSide]
     """The baseline first."""
     comparisons: list[RunComparison]
@@ -221,6 +231,8 @@ class EvaluationComparisons(Immutable, frozen=True):
     """Evaluations against the first of them."""
 
     confidence: float
+    margin: float
+    """The margin within which two count as equal."""
     evaluations: list[EvaluationSide]
     """The baseline first."""
     comparisons: list[EvaluationComparison]

@@ -14,7 +14,7 @@ from statistics import fmean
 
 from greenroom.analysis import compared, verdicts
 from greenroom.analysis.evaluations import mean_of_rows, scores_by_row
-from greenroom.analysis.figures import USUAL, ErrorConvention, Resampling
+from greenroom.analysis.figures import CONFIDENCE, ErrorConvention
 from greenroom.analysis.metrics import convention_metrics
 from greenroom.analysis.power import Counts, PowerAnalysis, observed_spread
 from greenroom.analysis.tally import (
@@ -30,6 +30,8 @@ from greenroom.store import ResultRecord, ResultSummary, ScoreRecord, ScoreSumma
 DEEPEST_K = 4
 WORTH_FINDING = 0.05
 """The difference in pass^1 that a comparison is planned for, unless another one is given."""
+EQUAL_WITHIN = 0.05
+"""The margin within which two count as equal, unless another one is given."""
 _FEW_ERRORS = 5
 
 
@@ -49,6 +51,16 @@ class ComparedRun:
     tells_itself: bool = False
     """Nobody but the agent counts what it spends."""
 
+    def counted(self) -> Tally:
+        """Its episodes by task and trial."""
+        return tally(
+            self.episodes,
+            task_indices=self.task_indices,
+            num_trials=self.num_trials,
+            asks_no_model=self.asks_no_model,
+            tells_itself=self.tells_itself,
+        )
+
 
 @dataclass(frozen=True)
 class _Side:
@@ -59,8 +71,18 @@ class _Side:
     figures: compared.RunSide
 
     def counts(self, task_index: int) -> Counts:
-        trials = self.solved[task_index].values()
+        trials = self.solved.get(task_index, {}).values()
         return len(trials), sum(trials)
+
+    def broken(self, task_index: int) -> int:
+        """How many trials of a task were played and have no result that counts."""
+        return len(self.counted.rows.get(task_index, {}).keys() - self.solved.get(task_index, {}))
+
+    def counts_if(self, task_index: int, *, solved: bool) -> Counts:
+        """The counts if all trials without a result had been solved, or had failed."""
+        trials, successes = self.counts(task_index)
+        broken = self.broken(task_index)
+        return trials + broken, successes + broken * solved
 
     def average_cost(self, tasks: set[int]) -> float | None:
         played = [one for one in self.counted.played if one.task_index in tasks]
@@ -72,13 +94,16 @@ def compare_runs(
     *,
     convention: ErrorConvention = "errors_excluded",
     detect: float = WORTH_FINDING,
-    how: Resampling = USUAL,
+    margin: float = EQUAL_WITHIN,
+    confidence: float = CONFIDENCE,
 ) -> compared.Comparison:
     """Compare each run with the first one, on the tasks that both have results of.
 
     A difference is called if both ways of judging pass^1 agree: the sign-flip test over tasks,
-    after Holm's correction for the number of comparisons, and the paired bootstrap interval, which
-    must leave out 0. Either alone keeps to its level; together they are never at odds in a report.
+    after Holm's correction for the number of comparisons, and the paired interval, which must leave
+    out 0. Either alone keeps to its level; together they are never at odds in a report. If trials
+    have no result, the call has to hold whatever these would have come to: hard episodes may break
+    more often. The same goes for runs that are equal within `margin`.
     What it would take to find more is worked out for a true difference of `detect`, and not for the
     one seen, which is chance where the agents are equal.
     """
@@ -86,37 +111,81 @@ def compare_runs(
         raise ValueError("a comparison needs at least two runs")
     from greenroom.analysis.paired import difference_of, holm
 
-    baseline, *others = [_side(run, convention, how) for run in runs]
-    found: list[tuple[_Side, compared.Sensitivity | None, dict[int, compared.Difference]]] = []
+    baseline, *others = [_side(run, convention, confidence) for run in runs]
+    found: list[_Found] = []
     for other in others:
         common = sorted(baseline.solved.keys() & other.solved.keys())
         pairs = [(baseline.counts(index), other.counts(index)) for index in common]
         deepest = max((min(first[0], second[0]) for first, second in pairs), default=1)
         ks = range(1, min(DEEPEST_K, deepest) + 1)
-        sensitivity = _sensitivity(pairs, detect, how.confidence, len(others))
-        found.append((other, sensitivity, {k: difference_of(pairs, k, how) for k in ks}))
-    adjusted = holm([differences[1].p_value for _, _, differences in found])
+        differences = {k: difference_of(pairs, k, confidence, len(others)) for k in ks}
+        at_worst, at_best = differences[1], differences[1]
+        if _broken(baseline, other):
+            at_worst, at_best = (
+                difference_of(_pairs_if(baseline, other, best=best), 1, confidence, len(others))
+                for best in (False, True)
+            )
+        sensitivity = _sensitivity(pairs, detect, confidence, len(others))
+        found.append(_Found(other, sensitivity, differences, at_worst, at_best))
+    adjusted = holm([one.differences[1].p_value for one in found])
+    surely = holm([one.least_sure for one in found])
     return compared.Comparison(
-        confidence=how.confidence,
+        confidence=confidence,
         convention=convention,
         detect=detect,
+        margin=margin,
         runs=[side.figures for side in (baseline, *others)],
         comparisons=[
-            _comparison(baseline, *one, p_adjusted, how.confidence, len(others))
-            for one, p_adjusted in zip(found, adjusted, strict=True)
+            _comparison(baseline, one, p_adjusted, sure, margin, confidence, len(others))
+            for one, p_adjusted, sure in zip(found, adjusted, surely, strict=True)
         ],
     )
 
 
-def _side(run: ComparedRun, convention: ErrorConvention, how: Resampling) -> _Side:
-    counted = tally(
-        run.episodes,
-        task_indices=run.task_indices,
-        num_trials=run.num_trials,
-        asks_no_model=run.asks_no_model,
-        tells_itself=run.tells_itself,
-    )
-    metrics = convention_metrics(counted, convention, over=run.over, how=how)
+@dataclass(frozen=True)
+class _Found:
+    """What is found of a run: its differences from the baseline, and how far they may be off."""
+
+    side: _Side
+    sensitivity: compared.Sensitivity | None
+    differences: dict[int, compared.Difference]
+    at_worst: compared.Difference
+    """pass^1 if all trials without a result had gone against the run."""
+    at_best: compared.Difference
+    """pass^1 if they had gone for it."""
+
+    @property
+    def nearest(self) -> compared.Difference:
+        """The difference with the trials without a result against what is seen."""
+        return self.at_worst if self.differences[1].difference.value > 0 else self.at_best
+
+    @property
+    def least_sure(self) -> float:
+        """The p-value that is left if trials without a result go against the difference seen."""
+        seen, nearest = self.differences[1], self.nearest
+        same_way = seen.difference.value * nearest.difference.value > 0
+        return max(seen.p_value, nearest.p_value) if same_way else 1.0
+
+
+def _broken(baseline: _Side, other: _Side) -> int:
+    """How many trials of tasks that both have played have no result that counts."""
+    common = baseline.counted.rows.keys() & other.counted.rows.keys()
+    return sum(side.broken(index) for side in (baseline, other) for index in common)
+
+
+def _pairs_if(baseline: _Side, other: _Side, *, best: bool) -> list[tuple[Counts, Counts]]:
+    """The counts of all tasks that both have played, with each trial without a result decided."""
+    common = baseline.counted.rows.keys() & other.counted.rows.keys()
+    pairs = [
+        (baseline.counts_if(index, solved=not best), other.counts_if(index, solved=best))
+        for index in sorted(common)
+    ]
+    return [pair for pair in pairs if pair[0][0] and pair[1][0]]
+
+
+def _side(run: ComparedRun, convention: ErrorConvention, confidence: float) -> _Side:
+    counted = run.counted()
+    metrics = convention_metrics(counted, convention, over=run.over, confidence=confidence)
     played = counted.played
     with_result = sum(reward_of(one) is not None for one in played)
     shared = ("tasks", "episodes", "pass_hat_k", "pass_tasks", "average_reward")
@@ -147,10 +216,7 @@ def uneven_errors(run: ComparedRun, beside: ComparedRun) -> tuple[float, float] 
     None if that is no more than chance, or if there are only few such episodes. The other run says
     how hard a task is, since this one's failures may be what is missing.
     """
-    counted, other = (
-        tally(one.episodes, task_indices=one.task_indices, num_trials=one.num_trials)
-        for one in (run, beside)
-    )
+    counted, other = run.counted(), beside.counted()
     kept = counted.rewards("errors_excluded", over=run.over)
     rates = {
         index: fmean(reward >= SOLVED for reward in rewards.values())
@@ -176,19 +242,24 @@ def _average_cost(counted: Tally, played: Sequence[EpisodeLike]) -> float | None
 
 def _comparison(
     baseline: _Side,
-    other: _Side,
-    sensitivity: compared.Sensitivity | None,
-    differences: dict[int, compared.Difference],
+    found: _Found,
     p_adjusted: float,
+    sure: float,
+    margin: float,
     confidence: float,
     comparisons: int,
 ) -> compared.RunComparison:
     from greenroom.analysis.paired import paired_trials
 
+    other, differences = found.side, found.differences
     first = differences[1]
     before, after = baseline.solved.keys(), other.solved.keys()
     common = before & after
-    found = compared.RunComparison(
+    within = max(first.within, found.at_worst.within, found.at_best.within)
+    seen = verdicts.verdict_of(first, p_adjusted, margin, confidence)
+    nearest = found.nearest.model_copy(update={"within": within})
+    verdict = verdicts.verdict_of(nearest, sure, margin, confidence)
+    told = compared.RunComparison(
         label=other.run.label,
         baseline=baseline.run.label,
         tasks=first.tasks,
@@ -199,13 +270,16 @@ def _comparison(
         p_adjusted=p_adjusted,
         confidence=confidence,
         comparisons=comparisons,
-        verdict=verdicts.verdict_of(first.difference, p_adjusted, confidence),
+        verdict=verdict,
+        undone=seen if seen != verdict and seen != "no_difference_shown" else None,
+        broken=_broken(baseline, other),
+        margin=margin,
         sentence="",
-        sensitivity=sensitivity,
+        sensitivity=found.sensitivity,
         flips=list(_flips(baseline, other)),
         cost_difference=verdicts.less(other.average_cost(common), baseline.average_cost(common)),
     )
-    return found.model_copy(update={"sentence": verdicts.sentence_of(found)})
+    return told.model_copy(update={"sentence": verdicts.sentence_of(told)})
 
 
 def _sensitivity(
@@ -293,7 +367,10 @@ class ComparedEvaluation:
 
 
 def compare_evaluations(
-    evaluations: Sequence[ComparedEvaluation], *, confidence: float = 0.95
+    evaluations: Sequence[ComparedEvaluation],
+    *,
+    margin: float = EQUAL_WITHIN,
+    confidence: float = CONFIDENCE,
 ) -> compared.EvaluationComparisons:
     """Compare each evaluation with the first one, on the rows that both have a score of."""
     from greenroom.analysis.paired import flipped, holm, paired_figures, paired_trials
@@ -301,7 +378,7 @@ def compare_evaluations(
     baseline, others = evaluations[0], evaluations[1:]
     common = [(one, alias) for one in others for alias in baseline.aliases if alias in one.aliases]
     found = [
-        (paired_figures(then, now, Resampling(confidence)), len(then))
+        (paired_figures(then, now, confidence, len(common)), len(then))
         for one, alias in common
         for then, now in [_paired(baseline, one, alias)]
     ]
@@ -316,7 +393,7 @@ def compare_evaluations(
                 alias=alias,
                 rows=rows,
                 p_adjusted=p_adjusted,
-                verdict=verdicts.verdict_of(one.difference, p_adjusted, confidence),
+                verdict=verdicts.verdict_of(one, p_adjusted, margin, confidence),
                 pairs=paired_trials(before, after),
                 flips=[
                     compared.FlippedRow(
@@ -332,9 +409,10 @@ def compare_evaluations(
         )
     return compared.EvaluationComparisons(
         confidence=confidence,
+        margin=margin,
         evaluations=[_evaluation_side(one, confidence) for one in evaluations],
         comparisons=[
-            _evaluation_comparison(baseline, one, differences[id(one)], confidence)
+            _evaluation_comparison(baseline, one, differences[id(one)], margin, confidence)
             for one in others
         ],
     )
@@ -354,13 +432,17 @@ def _evaluation_comparison(
     baseline: ComparedEvaluation,
     other: ComparedEvaluation,
     differences: list[compared.EvaluatorDifference],
+    margin: float,
     confidence: float,
 ) -> compared.EvaluationComparison:
     called = {one.verdict for one in differences}
     verdict: compared.Verdict = "no_difference_shown"
     if called & {"worse", "better"}:
         verdict = "worse" if "worse" in called else "better"
-    telling = [one for one in differences if one.verdict == verdict and one.rows]
+    elif called == {"equivalent"}:
+        verdict = "equivalent"
+    shown = called & {verdict} or called
+    telling = [one for one in differences if one.verdict in shown and one.rows]
     told = "; ".join(
         verdicts.difference_text(one.alias, one, one.p_adjusted, confidence) for one in telling
     )
@@ -371,7 +453,7 @@ def _evaluation_comparison(
         only_baseline=len(baseline.answered - other.answered),
         only_run=len(other.answered - baseline.answered),
         verdict=verdict,
-        sentence=verdicts.verdict_sentence(other.label, baseline.label, verdict, told)
+        sentence=verdicts.verdict_sentence(other.label, baseline.label, verdict, told, margin)
         if telling
         else f"{other.label} and {baseline.label} have no scores in common to be compared on.",
         cost_difference=verdicts.less(other.average_cost, baseline.average_cost),

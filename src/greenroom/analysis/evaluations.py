@@ -25,8 +25,6 @@ from greenroom.store import (
 )
 from greenroom.store.records import AnyUsage
 
-CONFIDENCE = 0.95
-_MOST_KINDS = 2_000
 _SHOWN_ERRORS = 5
 
 ByRow = Mapping[int, Sequence[float]]
@@ -143,7 +141,7 @@ def measure_results(
     evaluators: Mapping[str, str],
     planned: int,
     wasted: Iterable[Mapping[str, Usage]] = (),
-    confidence: float = CONFIDENCE,
+    confidence: float = figures.CONFIDENCE,
 ) -> EvaluationFigures:
     """The figures of results; `evaluators` are names by alias.
 
@@ -245,24 +243,12 @@ def scores_by_row(
     return found
 
 
-def mean_of_rows(scores: ByRow, confidence: float = CONFIDENCE) -> figures.Estimate:
+def mean_of_rows(scores: ByRow, confidence: float = figures.CONFIDENCE) -> figures.Estimate:
     """The mean of all scores with its interval; rows are the units that chance has drawn."""
     # Numbers are only needed here: a command that counts nothing does not wait for numpy.
-    import numpy as np
+    from greenroom.analysis.intervals import average_reward
 
-    from greenroom.analysis.intervals import average_reward, share_interval
-
-    sums = {(len(row), sum(row)) for row in scores.values() if row}
-    if len(sums) <= _MOST_KINDS:
-        return average_reward(scores, figures.Resampling(confidence))
-    # With so many rows the bootstrap gives what a formula gives, and takes much longer.
-    counts = np.array([len(row) for row in scores.values() if row], dtype=np.float64)
-    totals = np.array([sum(row) for row in scores.values() if row], dtype=np.float64)
-    value = float(totals.sum() / counts.sum())
-    residuals = totals - value * counts
-    units = len(counts)
-    variance = float((residuals**2).sum()) / float(counts.sum()) ** 2 * units / (units - 1)
-    return share_interval(value, variance, totals / counts, confidence)
+    return average_reward(scores, confidence)
 
 
 def _size(by_row: ByRow) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import nan
 from typing import Annotated, Any, Literal
 
@@ -14,16 +13,8 @@ ErrorConvention = Literal["errors_excluded", "errors_as_failures"]
 """What becomes of episodes without a result: left out, or counted as failures."""
 
 
-@dataclass(frozen=True)
-class Resampling:
-    """How intervals are made."""
-
-    confidence: float = 0.95
-    resamples: int = 2000
-    seed: int = 0
-
-
-USUAL = Resampling()
+CONFIDENCE = 0.95
+"""Of all intervals, unless another one is asked for."""
 
 
 Number = Annotated[float, BeforeValidator(lambda value: nan if value is None else value)]
@@ -42,8 +33,10 @@ class Estimate(Immutable, frozen=True):
     value: Number
     low: Number
     high: Number
-    method: Literal["bootstrap", "exact", "none"]
+    method: Literal["estimated", "exact", "none"]
     """How the interval was made; "none" where there is none, and low and high are NaN."""
+    cautious: bool = False
+    """The interval is on the safe side: it holds the truth more often than it says."""
 
 
 NOTHING = Estimate(value=nan, low=nan, high=nan, method="none")

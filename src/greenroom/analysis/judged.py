@@ -7,6 +7,7 @@ from collections import Counter
 from pydantic import Field
 
 from greenroom.analysis.figures import Immutable
+from greenroom.analysis.judge_checks import JudgeCheck
 from greenroom.store.episode_counts import JudgedCounts
 from greenroom.store.trajectory_records import RewardRecord
 
@@ -36,6 +37,8 @@ class JudgedFigures(Immutable, frozen=True):
     """The model; empty if the run has none."""
     reasons: dict[str, int] = Field(default_factory=dict[str, int])
     """Why sentences are not judged, with how often; the most frequent ones."""
+    check: JudgeCheck | None = None
+    """How far this judge can be trusted, where somebody has checked it."""
 
 
 class JudgedTally:

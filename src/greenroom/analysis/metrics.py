@@ -9,7 +9,7 @@ from itertools import accumulate
 from math import nan
 
 from greenroom.analysis import figures
-from greenroom.analysis.figures import USUAL, Resampling
+from greenroom.analysis.figures import CONFIDENCE
 from greenroom.analysis.latency import Spans, add_model_seconds, add_seconds, latencies
 from greenroom.analysis.tally import (
     SOLVED,
@@ -34,7 +34,7 @@ def measure_run(
     over: bool = True,
     asks_no_model: bool = False,
     tells_itself: bool = False,
-    how: Resampling = USUAL,
+    confidence: float = CONFIDENCE,
     spans: Spans | None = None,
 ) -> figures.RunMetrics:
     """Count and estimate everything of a run, whatever it lacks.
@@ -61,16 +61,16 @@ def measure_run(
     results = [one for one in played if reward_of(one) is not None]
     total_cost = counted.cost(played)
     return figures.RunMetrics(
-        confidence=how.confidence,
+        confidence=confidence,
         planned=counted.planned,
         with_result=len(results),
         errors=len(played) - len(results),
         missing=sum(counted.missing(index) for index in counted.rows),
         duplicates=counted.duplicates,
         outcomes=dict(Counter(row.outcome for row in played)),
-        conventions=_conventions(counted, over=over, how=how),
+        conventions=_conventions(counted, over=over, confidence=confidence),
         turn_curve=turn_curve(results),
-        steps_to_success=_steps_to_success(results, how),
+        steps_to_success=_steps_to_success(results, confidence),
         mean_steps=_mean([row.step_count for row in results]),
         seconds=sum(row.seconds for row in played),
         total_cost=total_cost,
@@ -78,7 +78,7 @@ def measure_run(
         costs_are_told=counted.costs_are_told,
         tokens=tokens_of(played),
         tasks=[_task_figures(counted, index) for index in counted.rows],
-        latency=latencies(_spans(played) if spans is None else spans, how.confidence),
+        latency=latencies(_spans(played) if spans is None else spans, confidence),
     )
 
 
@@ -116,17 +116,17 @@ def played_way(episode: EpisodeRecord) -> str:
 
 
 def _conventions(
-    counted: Tally, *, over: bool, how: Resampling
+    counted: Tally, *, over: bool, confidence: float
 ) -> dict[figures.ErrorConvention, figures.ConventionMetrics]:
     excluded, as_failures = CONVENTIONS
     found: dict[figures.ErrorConvention, figures.ConventionMetrics] = {}
-    found[excluded] = convention_metrics(counted, excluded, over=over, how=how)
+    found[excluded] = convention_metrics(counted, excluded, over=over, confidence=confidence)
     same = counted.rewards(excluded, over=over) == counted.rewards(as_failures, over=over)
     # Where every planned episode has a result, both are the same figures: they are made once.
     found[as_failures] = (
         found[excluded].model_copy(update={"convention": as_failures})
         if same
-        else convention_metrics(counted, as_failures, over=over, how=how)
+        else convention_metrics(counted, as_failures, over=over, confidence=confidence)
     )
     return found
 
@@ -136,7 +136,7 @@ def convention_metrics(
     convention: figures.ErrorConvention,
     *,
     over: bool = True,
-    how: Resampling = USUAL,
+    confidence: float = CONFIDENCE,
 ) -> figures.ConventionMetrics:
     """The figures under one convention for episodes without a result.
 
@@ -151,7 +151,9 @@ def convention_metrics(
         for task_index, trials in counted.rewards(convention, over=over).items()
     }
     episodes = sum(len(rewards) for rewards in by_task.values())
-    successes = SuccessIntervals([success_counts(rewards) for rewards in by_task.values()], how)
+    successes = SuccessIntervals(
+        [success_counts(rewards) for rewards in by_task.values()], confidence
+    )
     ks = range(1, max(1, successes.most_trials) + 1)
     return figures.ConventionMetrics(
         convention=convention,
@@ -160,7 +162,7 @@ def convention_metrics(
         episodes=episodes,
         pass_hat_k={k: successes.pass_hat_k(k) for k in ks},
         pass_tasks={k: sum(len(rewards) >= k for rewards in by_task.values()) for k in ks},
-        average_reward=average_reward(by_task, how),
+        average_reward=average_reward(by_task, confidence),
         overall_score=successes.overall_score(),
     )
 
@@ -184,14 +186,14 @@ def turn_curve(results: Sequence[EpisodeLike]) -> list[figures.TurnPoint]:
     ]
 
 
-def _steps_to_success(results: Sequence[EpisodeLike], how: Resampling) -> figures.Estimate:
+def _steps_to_success(results: Sequence[EpisodeLike], confidence: float) -> figures.Estimate:
     from greenroom.analysis.intervals import mean_count
 
     by_task: dict[int, list[int]] = {}
     for row in results:
         if is_solved(row):
             by_task.setdefault(row.task_index, []).append(row.step_count)
-    return mean_count(by_task, how)
+    return mean_count(by_task, confidence)
 
 
 def _spans(played: Iterable[EpisodeLike]) -> Spans:

@@ -62,8 +62,8 @@ def observed_spread(pairs: Sequence[tuple[Counts, Counts]]) -> tuple[DifferenceS
     repeated = [pair for pair in pairs if min(pair[0][0], pair[1][0]) > 1]
     if not repeated:
         return DifferenceSpread(total, 0.0, separable=False), trials
-    within = fmean(_trial_noise(*counts) for pair in repeated for counts in pair) * 2
-    noise = fmean(_trial_noise(*counts) / counts[0] for pair in repeated for counts in pair) * 2
+    within = fmean(trial_noise(*counts) for pair in repeated for counts in pair) * 2
+    noise = fmean(trial_noise(*counts) / counts[0] for pair in repeated for counts in pair) * 2
     reach = exp(1.96 * _relative_error(differences, total))
     if total * reach < noise:  # Trials of both runs go alike: by a seed or a cache that they share.
         return DifferenceSpread(0.0, total * trials), trials
@@ -155,8 +155,8 @@ def _least(enough: Callable[[int], bool]) -> int | None:
     return high
 
 
-def _trial_noise(trials: int, successes: int) -> float:
-    # p (1 - p), without bias.
+def trial_noise(trials: int, successes: int) -> float:
+    """p (1 - p) of a task with more than one trial, without bias."""
     return successes * (trials - successes) / (trials * (trials - 1))
 
 

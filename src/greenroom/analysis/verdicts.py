@@ -5,23 +5,35 @@ from __future__ import annotations
 from math import isnan
 
 from greenroom.analysis.compared import PairedFigure, RunComparison, Sensitivity, Verdict
-from greenroom.analysis.figures import Estimate
 
 _MOST_TRIALS = 200
 """Beyond so many, the estimate is close to "no number of trials does", and moves with every run."""
 
 
-def verdict_of(apart: Estimate, p_adjusted: float, confidence: float) -> Verdict:
-    """A difference is called if the test and the interval both say so, after any correction."""
-    if p_adjusted > 1 - confidence or isnan(apart.low):
-        return "no_difference_shown"
-    return "better" if apart.low > 0 else "worse" if apart.high < 0 else "no_difference_shown"
+def verdict_of(found: PairedFigure, p_adjusted: float, margin: float, confidence: float) -> Verdict:
+    """A difference is called if the test and the interval both say so, after any correction.
+
+    Without one, the two are equivalent if a difference as large as the margin is ruled out.
+    """
+    apart = found.difference
+    if p_adjusted <= 1 - confidence and not isnan(apart.low):
+        if apart.low > 0:
+            return "better"
+        if apart.high < 0:
+            return "worse"
+    return "equivalent" if found.within <= margin else "no_difference_shown"
 
 
 def sentence_of(one: RunComparison) -> str:
     """Say which run is better and how sure that is; or why it cannot be told, and what it takes."""
     sensitivity = one.sensitivity
-    if sensitivity is None or one.verdict != "no_difference_shown":
+    if sensitivity is None or one.verdict == "equivalent":
+        return verdict_in_short(one)
+    if one.verdict != "no_difference_shown":
+        small = one.differences[1].within <= one.margin
+        remark = f" The difference is less than {points(one.margin)}." if small else ""
+        return f"{verdict_in_short(one)}{remark}"
+    if one.undone is not None:
         return verdict_in_short(one)
     if sensitivity.power_to_detect >= sensitivity.power:
         return f"{verdict_in_short(one)} {_reach(sensitivity)}"
@@ -33,7 +45,15 @@ def verdict_in_short(one: RunComparison) -> str:
     """Which run is better, or that no difference is shown, with the figures alone."""
     if one.sensitivity is None:
         return f"{one.label} and {one.baseline} have no task in common to be compared on."
-    return verdict_sentence(one.label, one.baseline, one.verdict, _figures(one))
+    said = verdict_sentence(one.label, one.baseline, one.verdict, _figures(one), one.margin)
+    if one.undone is None:
+        return said
+    alone = "as equal" if one.undone == "equivalent" else f"{one.undone}"
+    return (
+        f"{said} {one.label} looks {alone} without them, but the {one.broken:,} "
+        f"episode{'s' if one.broken > 1 else ''} without a result could undo that: play them with "
+        "`greenroom resume`."
+    )
 
 
 def _figures(one: RunComparison) -> str:
@@ -41,11 +61,21 @@ def _figures(one: RunComparison) -> str:
     return difference_text("pass^1", one.differences[1], one.p_adjusted, one.confidence, corrected)
 
 
-def verdict_sentence(label: str, baseline: str, verdict: Verdict, figures: str) -> str:
-    """Which is better, or that no difference is shown, with the figures."""
+def verdict_sentence(
+    label: str, baseline: str, verdict: Verdict, figures: str, margin: float
+) -> str:
+    """Which is better, or that they are equal, or that no difference is shown, with the figures."""
+    if verdict == "equivalent":
+        return f"{label} and {baseline} are equal within {points(margin)}: {figures}."
     if verdict != "no_difference_shown":
         return f"{label} is {verdict} than {baseline}: {figures}."
     return f"No difference shown between {label} and {baseline}: {figures}."
+
+
+def points(margin: float) -> str:
+    """A margin in points, which are hundredths."""
+    number = f"{100 * margin:g}"
+    return f"{number} point{'' if number == '1' else 's'}"
 
 
 def less(value: float | None, baseline: float | None) -> float | None:

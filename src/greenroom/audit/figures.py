@@ -8,13 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pydantic import Field
 
 from greenroom.analysis.figures import (
+    CONFIDENCE,
     NOTHING,
-    USUAL,
     ConventionMetrics,
     Estimate,
     Immutable,
     Number,
-    Resampling,
 )
 from greenroom.analysis.tally import EpisodeLike, is_solved, tally
 from greenroom.audit.checks import findings_of
@@ -123,7 +122,7 @@ class AuditTally:
         """Whether the user of a conversation made a mistake."""
         return key in self._with_fault
 
-    def audit(self, passes: PassWithout | None = None, how: Resampling = USUAL) -> UserAudit:
+    def audit(self, passes: PassWithout | None = None, confidence: float = CONFIDENCE) -> UserAudit:
         """What was found so far."""
         from greenroom.analysis.intervals import average_reward
 
@@ -131,7 +130,7 @@ class AuditTally:
             talks=sum(map(len, self._faults.values())),
             unread=self._unread,
             with_fault=len(self._with_fault),
-            share=average_reward(self._faults, how) if self._faults else NOTHING,
+            share=average_reward(self._faults, confidence) if self._faults else NOTHING,
             by_kind={kind: self._kinds[kind] for kind in KINDS if self._kinds[kind]},
             failures=self._failures,
             user_failures=self._user_failures,

@@ -9,7 +9,16 @@ from pydantic import Field, model_validator
 
 from greenroom.config import DEFAULT_SPLIT, JudgeConfig, Seconds, UserConfig, WorkConfig
 from greenroom.errors import InputError
-from greenroom.options import Count, Flag, Pairs, PathOrName, Reference, TaskIds, checked
+from greenroom.options import (
+    Count,
+    ExcludedTasks,
+    Flag,
+    Pairs,
+    PathOrName,
+    Reference,
+    TaskIds,
+    checked,
+)
 
 NamedValue = Flag(metavar="NAME=VALUE")
 MOST_TRIALS = 10_000
@@ -50,6 +59,13 @@ class RunConfig(JudgeConfig, UserConfig, WorkConfig):
     start_index: int = Field(default=0, description="The first task of a range.")
     end_index: int = Field(
         default=-1, description="The end of the range, not included; -1 for all."
+    )
+    exclude_tasks: Annotated[ExcludedTasks | None, Flag(metavar="FILE | N,N,...", typed=str)] = (
+        Field(
+            default=None,
+            description="Leave these tasks out: the findings of 'greenroom tasks audit -o FILE', a "
+            "file that lists places or ids, or these themselves. Reports and claim cards say so.",
+        )
     )
     shuffle: Annotated[bool, Flag(typed=int)] = Field(
         default=False, description="1 to shuffle the tasks by the seed."

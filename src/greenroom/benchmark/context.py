@@ -14,16 +14,18 @@ from greenroom.agents import AgentContext, AgentStrategy, Script, find_strategy
 from greenroom.agents.history import History, with_history
 from greenroom.benchmark.config import RunConfig
 from greenroom.config import JudgeConfig, UserConfig
+from greenroom.domains.content import SHOWN, task_hash
 from greenroom.domains.domain import Domain, open_domain
 from greenroom.domains.environment import SimulatedUser
 from greenroom.domains.past import past_messages
 from greenroom.domains.plugins import find_plugin
-from greenroom.domains.tasks import select_tasks, task_known, task_places
+from greenroom.domains.tasks import Task, select_tasks, task_known, task_places
 from greenroom.errors import InputError
 from greenroom.models import Ledger, Model, ModelSettings
 from greenroom.models.pool import ModelPool
 from greenroom.options import role_models, stored_settings
-from greenroom.store import Usage
+from greenroom.reports.exclusions import check_hash, excluded_task, read_exclusions
+from greenroom.store import ExcludedTask, Usage
 from greenroom.trials import cell_seed, open_models
 from greenroom.users import UserContext, UserStrategy, find_user_strategy, scripted
 from greenroom.users.strategies import Exchanges
@@ -46,6 +48,8 @@ class RunContext:
     config: RunConfig = field(default_factory=RunConfig)
     user_strategy: UserStrategy = scripted.strategy
     task_indices: Sequence[int] = ()
+    excluded: Sequence[ExcludedTask] = ()
+    """Tasks that would be played, and are left out by name."""
     pool: ModelPool | None = None
     shared: Any = None
     """What the strategy's `prepare` made."""
@@ -172,6 +176,7 @@ class RunContext:
             self.user_settings,
             stop_words=domain.edition.stop_words,
             greeting=domain.edition.greeting,
+            persona=self.config.user_persona,
             past=past_messages(task, "user"),
             task_index=task_index,
             task_id=task.id,
@@ -218,6 +223,11 @@ def prepare_run(config: RunConfig) -> RunContext:
         end_index=config.end_index,
         shuffle_seed=config.seed if config.shuffle else None,
     )
+    excluded = _excluded(config, tasks, indices)
+    left_out = {one.task_index for one in excluded}
+    indices = [index for index in indices if index not in left_out]
+    if not indices:
+        raise InputError("--exclude-tasks leaves nothing to play: it names every chosen task.")
     if len(indices) * config.num_trials > MOST_EPISODES:
         raise InputError(
             f"{len(indices)} tasks times {config.num_trials} trials are too many: a run has at "
@@ -233,10 +243,13 @@ def prepare_run(config: RunConfig) -> RunContext:
     if config.task_ids:
         # Ids are of this data; the places are what is played.
         changes["task_ids"] = task_places(tasks, config.task_ids)
+    if config.exclude_tasks:
+        # So is a file that may be gone tomorrow.
+        changes["exclude_tasks"] = sorted(left_out) or None
     if user_strategy.interactive:
         changes["max_concurrency"] = 1
     config = config.model_copy(update=changes)
-    context = RunContext(domain, strategy, config, user_strategy, indices)
+    context = RunContext(domain, strategy, config, user_strategy, indices, excluded)
     if strategy.create_user is None:
         _check_user(context)
     return context
@@ -259,6 +272,25 @@ def _check_user(context: RunContext) -> None:
             strategy.check_case(context.user_context(index))
 
 
+def _excluded(
+    config: RunConfig, tasks: Sequence[Task], indices: Sequence[int]
+) -> list[ExcludedTask]:
+    """The chosen tasks that the configuration leaves out."""
+    found: dict[int, ExcludedTask] = {}
+    for one in read_exclusions(config.exclude_tasks or ()):
+        (index,) = task_places(tasks, [one.name])
+        if not 0 <= index < len(tasks):
+            raise InputError(
+                f"--exclude-tasks names task {index}, and this split has the tasks 0 to "
+                f"{len(tasks) - 1}."
+            )
+        mark = task_hash(tasks[index])[:SHOWN]
+        check_hash(one, index, mark)
+        if index in indices:
+            found.setdefault(index, excluded_task(one, index, tasks[index].id, mark))
+    return list(found.values())
+
+
 def check_models(config: RunConfig, strategy: AgentStrategy) -> UserStrategy:
     """The user's strategy; raises where a model is needed and none is named."""
     if strategy.needs_model and not config.model:
@@ -268,6 +300,8 @@ def check_models(config: RunConfig, strategy: AgentStrategy) -> UserStrategy:
         raise InputError(
             f"The {user_strategy.name} user asks a language model: name it by --user-model."
         )
+    if strategy.create_user is None:
+        user_strategy.check_persona(config.user_persona)
     return user_strategy
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, cast
 from pydantic import BeforeValidator, Field
 
 from greenroom.config import JudgeConfig, WorkConfig
-from greenroom.options import Count, Flag, PathOrName
+from greenroom.options import Count, ExcludedTasks, Flag, PathOrName
 from greenroom.trajectories import Basis
 
 
@@ -42,6 +42,13 @@ class RegradingConfig(JudgeConfig, WorkConfig):
         default=None,
         description="The parts that count, instead of those of each task: any of database, "
         "assertions, actions, outputs and judged.",
+    )
+    exclude_tasks: Annotated[ExcludedTasks | None, Flag(metavar="FILE | N,N,...", typed=str)] = (
+        Field(
+            default=None,
+            description="Leave the episodes of these tasks out: findings of an audit, a file that "
+            "lists places, or places.",
+        )
     )
     judge_model: str | None = Field(
         default=None, description="The model that judges sentences of tasks."

@@ -23,7 +23,7 @@ from greenroom.benchmark.regrading import (
     with_first_verdicts,
 )
 from greenroom.benchmark.regrading_config import RegradingConfig
-from greenroom.benchmark.sentences import judged
+from greenroom.benchmark.sentences import judged, prompt_digest
 from greenroom.config import JudgeConfig
 from greenroom.domains.content import task_set
 from greenroom.domains.domain import Domain, load_domain
@@ -31,6 +31,7 @@ from greenroom.domains.packs import DEFAULT_EDITION, DEFAULT_SPLIT
 from greenroom.errors import InputError, SetUpFailed
 from greenroom.models import Ledger, Model
 from greenroom.options import checked
+from greenroom.reports.exclusions import without_tasks
 from greenroom.store import (
     EpisodeRecord,
     GradeRecord,
@@ -83,6 +84,11 @@ def start_regrading(
     store: Store, run: RunRecord, config: RegradingConfig, domain: Domain
 ) -> RegradingRecord:
     """A new regrading of a run; one that was interrupted is taken up again."""
+    run = without_tasks(run, config.exclude_tasks or ())
+    left_out = {one.task_index for one in run.excluded}
+    if config.exclude_tasks:
+        # A file that named them may be gone tomorrow.
+        config = config.model_copy(update={"exclude_tasks": sorted(left_out) or None})
     fresh = RegradingRecord(
         id=uuid4().hex[:12],
         name="",
@@ -93,12 +99,18 @@ def start_regrading(
         run_name=run.name,
         pack=domain.pack.info.model_dump(mode="json"),
         run_pack=run.pack,
-        task_set=graded_by(domain, config, run),
+        task_set=graded_by(domain, config, run).without(run.excluded),
         run_task_set=run.task_set and run.task_set.model_copy(update={"task_hashes": []}),
         task_split=_split(run, config, domain),
         judge=config.judge,
+        judge_prompt=prompt_digest() if config.judge_model else "",
         basis=config.basis or [],
-        episodes=sorted((one.task_index, one.trial) for one in store.runs.summaries(run.id)),
+        excluded=run.excluded,
+        episodes=sorted(
+            (one.task_index, one.trial)
+            for one in store.runs.summaries(run.id)
+            if one.task_index not in left_out
+        ),
     )
     for earlier in store.regradings.all(parent=run.id):
         if earlier.status == "interrupted" and _same(earlier, fresh):
@@ -143,7 +155,8 @@ def reopen_regrading(store: Store, name: str) -> tuple[RegradingRecord, Regradin
     run = store.runs.find(regrading.run_id)
     domain = regrading_domain(run, config)
     if domain.pack.info.model_dump(mode="json") != regrading.pack or (
-        regrading.task_set is not None and graded_by(domain, config, run) != regrading.task_set
+        regrading.task_set is not None
+        and graded_by(domain, config, run) != regrading.task_set.whole
     ):
         raise InputError(
             f"The data of '{regrading.name}' has changed: give it the data it began with, or grade "

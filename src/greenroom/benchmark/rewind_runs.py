@@ -151,7 +151,7 @@ def _task_set_of(origin: RunRecord, task_index: int) -> TaskSetRecord | None:
     if kept is None:
         return None
     hashes = dict(zip(origin.task_indices, kept.task_hashes, strict=False))
-    return kept.model_copy(update={"task_hashes": [hashes[task_index]]})
+    return kept.whole.model_copy(update={"task_hashes": [hashes[task_index]]})
 
 
 def rewound_config(

@@ -18,6 +18,7 @@ from greenroom.benchmark.context import RunContext, prepare_run
 from greenroom.benchmark.episode import play_episode
 from greenroom.benchmark.recording import episode_record
 from greenroom.benchmark.rewind import taken_over
+from greenroom.benchmark.sentences import prompt_digest
 from greenroom.benchmark.task_warnings import task_warnings
 from greenroom.domains.content import SHOWN, task_set, what_changed
 from greenroom.domains.domain import is_official
@@ -64,11 +65,15 @@ def start_run(
         task_indices=list(context.task_indices),
         num_trials=config.num_trials,
         pack=domain.pack.info.model_dump(),
+        judge_prompt=prompt_digest() if config.judge_model else "",
         policy=domain.policy,
         reads_script=context.strategy.reads_script,
         warnings=list(task_warnings(domain, context.split, context.task_indices)),
         official_tasks=is_official(domain, context.split),
-        task_set=task_set(domain.pack, context.split, context.task_indices),
+        task_set=task_set(domain.pack, context.split, context.task_indices).without(
+            context.excluded
+        ),
+        excluded=list(context.excluded),
     )
     stem = None if name else f"{context.strategy.name}-{domain.name}"
     return store.runs.create(run, stem=stem), context
@@ -105,7 +110,7 @@ def prepare_again(run: RunRecord, config: RunConfig) -> RunContext:
         names = [pack.tasks(run.task_split)[index].id or index for index in there]
         fresh = task_set(pack, run.task_split, there)
         hashes = dict(zip(run.task_indices, run.task_set.task_hashes, strict=False))
-        known = run.task_set.model_copy(update={"task_hashes": [hashes[i] for i in there]})
+        known = run.task_set.whole.model_copy(update={"task_hashes": [hashes[i] for i in there]})
         changed = what_changed(known, fresh, names)
         if gone := len(run.task_indices) - len(there):
             changed.insert(0, f"{gone} {'task is' if gone == 1 else 'tasks are'} gone")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
@@ -121,22 +122,31 @@ async def judged(
     )
 
 
+def prompt_digest() -> str:
+    """What tells versions of the judge's question apart."""
+    return sha256(f"{SYSTEM}\n{_QUESTION}".encode()).hexdigest()[:12]
+
+
+async def ask_about(model: Model, conversation: str, sentences: Sequence[str]) -> list[Verdict]:
+    """The judge's verdicts on sentences about a conversation, as `transcript` writes it."""
+    count = len(sentences)
+    statements = "\n".join(f"{number}. {one}" for number, one in enumerate(sentences, start=1))
+    question = _QUESTION.format(conversation=conversation, statements=statements, count=count)
+    messages: list[ChatMessage] = [
+        {"role": "system", "content": SYSTEM},
+        {"role": "user", "content": redacted(question)},
+    ]
+    return await ask_for(lambda text: read_verdicts(text, count), model, messages, _FORMAT)
+
+
 async def _asked(
     model: Model, reward: Reward, domain: Domain, task: Task, trajectory: Trajectory
 ) -> list[Verdict]:
-    count = len(reward.judged)
-    statements = "\n".join(
-        f"{number}. {one.sentence}" for number, one in enumerate(reward.judged, start=1)
-    )
+    sentences = [one.sentence for one in reward.judged]
     for longest in _RESULT_LENGTHS:
         conversation = "\n".join(transcript(domain, task, trajectory, longest))
-        question = _QUESTION.format(conversation=conversation, statements=statements, count=count)
-        messages: list[ChatMessage] = [
-            {"role": "system", "content": SYSTEM},
-            {"role": "user", "content": redacted(question)},
-        ]
         try:
-            return await ask_for(lambda text: read_verdicts(text, count), model, messages, _FORMAT)
+            return await ask_about(model, conversation, sentences)
         except ContextWindowExceeded:
             if longest == _RESULT_LENGTHS[-1]:
                 raise

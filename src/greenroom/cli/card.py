@@ -10,8 +10,9 @@ import typer
 
 from greenroom.cli.options import Json
 from greenroom.cli.output import echo, print_json
-from greenroom.cli.reporting import FAILED
+from greenroom.cli.reporting import FAILED, ReportOptions
 from greenroom.errors import InputError, UnknownName
+from greenroom.options import checked
 
 if TYPE_CHECKING:
     from greenroom.store import RunRecord, Store
@@ -37,6 +38,15 @@ def card(
             "--verify", help="Build the card in this file again and compare.", metavar="FILE"
         ),
     ] = None,
+    exclude_tasks: Annotated[
+        str | None,
+        typer.Option(
+            "--exclude-tasks",
+            help="Leave these tasks out: the findings of an audit, a file that lists places, or "
+            "places. The card says so.",
+            metavar="FILE | N,N,...",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Write all that a published figure needs: task set, agent, figures, coverage, cost, hashes.
@@ -45,17 +55,21 @@ def card(
     """
     from greenroom.benchmark.reproducing import commands_of
     from greenroom.reports.card import build_card, card_json, card_markdown
+    from greenroom.reports.exclusions import without_tasks
     from greenroom.store import open_store
 
     if verify is not None:
         if output is not None:
             raise InputError("--verify reads a card and --output writes one: give one of them.")
+        if exclude_tasks is not None:
+            raise InputError("A card names the tasks that it leaves out: --verify needs no more.")
         _verify(verify, run, json=json)
         return
     if run is None:
         raise InputError("Name the run: greenroom runs card RUN -o card.json")
     store = open_store()
-    found = store.runs.find(run)
+    outcome = checked(ReportOptions, {"exclude_tasks": exclude_tasks})
+    found = without_tasks(store.runs.find(run), outcome.exclude_tasks or ())
     made = build_card(store, found, commands_of(found))
     if output is None:
         echo((card_json if json else card_markdown)(made).rstrip("\n"))
@@ -75,14 +89,17 @@ def card(
 def _verify(path: Path, run: str | None, *, json: bool) -> None:
     from greenroom.benchmark.reproducing import commands_of
     from greenroom.domains.packs import read_text
-    from greenroom.reports.card import read_card, verify_card
+    from greenroom.reports.card import excluded_on, read_card, verify_card
+    from greenroom.reports.exclusions import narrowed
     from greenroom.reports.texts import plural
     from greenroom.store import open_store
     from greenroom.store.aggregates import pruned_digests
 
     claimed = read_card(read_text(path), str(path))
     store = open_store()
-    found = store.runs.find(run) if run is not None else _run_of(claimed["run"], path, store)
+    kept = store.runs.find(run) if run is not None else _run_of(claimed["run"], path, store)
+    own = {one.task_index for one in kept.excluded}
+    found = narrowed(kept, [one for one in excluded_on(claimed) if one.task_index not in own])
     problems = verify_card(store, found, claimed, commands_of(found))
     pruned = len(pruned_digests(store.engine, found.id))
     if json:

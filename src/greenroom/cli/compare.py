@@ -27,7 +27,7 @@ app = typer.Typer()
 
 
 @app.command()
-@takes(ReportOptions, only=("output", "all"))
+@takes(ReportOptions, only=("output", "all", "exclude_tasks"))
 def compare(
     fields: dict[str, Any],
     names: Annotated[
@@ -48,6 +48,15 @@ def compare(
             "--detect",
             help="The difference in pass^1 worth finding: it says how likely that was, and what "
             "it takes.",
+            min=0.001,
+            max=1.0,
+        ),
+    ] = 0.05,
+    margin: Annotated[
+        float,
+        typer.Option(
+            "--equal-within",
+            help="The difference in pass^1, or in mean scores, up to which two count as equal.",
             min=0.001,
             max=1.0,
         ),
@@ -78,15 +87,17 @@ def compare(
 
     if len(set(names)) < 2 or len(set(names)) < len(names):
         raise InputError("Name at least two different ones: greenroom compare BASELINE OTHER ...")
+    outcome = checked(ReportOptions, fields)
     with opened_jobs(names, env) as (store, jobs):
         report = compare_stored(
             store,
             jobs,
             convention="errors_excluded" if errors is Errors.excluded else "errors_as_failures",
             detect=detect,
+            margin=margin,
             equal_tasks=equal_tasks,
+            without=outcome.exclude_tasks or (),
         )
-    outcome = checked(ReportOptions, fields)
     if markdown and outcome.output is None:
         write(report, None, Format.markdown)
     else:

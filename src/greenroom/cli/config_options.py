@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
 import typer
@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from typer.core import TyperOption
 
 from greenroom.cli.options import ListOptionsCommand
-from greenroom.options import Option, options_of
+from greenroom.options import Option, checked, options_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,7 +29,8 @@ def takes(
 
     The command's first parameter gets the fields that have a value, by name. `typed_only` passes on
     only what was typed, without defaults. `on_resume` does the same, and takes only the fields that
-    may change when work is resumed.
+    may change when work is resumed. A further parameter whose type is a model itself stands for the
+    options of its fields.
     """
     typed_only = typed_only or on_resume
 
@@ -43,10 +44,13 @@ def takes(
             and (option.flag.on_resume or not on_resume)
         ]
         names = [option.field for option in options]
+        models = {one.name: one.annotation for one in own if _is_model(one.annotation)}
 
         def called(**given: Any) -> Any:
-            fields = {name: given.pop(name) for name in names}
-            return command({k: one for k, one in fields.items() if one is not None}, **given)
+            fields = _taken(given, names)
+            for name, kind in models.items():
+                given[name] = checked(kind, _taken(given, kind.model_fields))
+            return command(fields, **given)
 
         added = [
             _parameter(
@@ -56,13 +60,28 @@ def takes(
             )
             for option in options
         ]
-        parameters = [*added, *(one.replace(kind=one.KEYWORD_ONLY) for one in own)]
-        called.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportFunctionMemberAccess]
-        called.__annotations__ = {one.name: one.annotation for one in parameters}
+        for one in own:
+            if one.name in models:
+                more = options_of(models[one.name])
+                added += [_parameter(option, option.default, required=False) for option in more]
+            else:
+                added.append(one.replace(kind=one.KEYWORD_ONLY))
+        called.__signature__ = inspect.Signature(added)  # pyright: ignore[reportFunctionMemberAccess]
+        called.__annotations__ = {one.name: one.annotation for one in added}
         called.__doc__, called.__name__ = command.__doc__, command.__name__
         return called  # pyright: ignore[reportReturnType]
 
     return decorated
+
+
+def _is_model(annotation: Any) -> bool:
+    return inspect.isclass(annotation) and issubclass(annotation, BaseModel)
+
+
+def _taken(given: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Take the fields that have a value out of what was given."""
+    fields = {name: given.pop(name) for name in names}
+    return {name: one for name, one in fields.items() if one is not None}
 
 
 def _parameter(option: Option, default: Any, *, required: bool) -> inspect.Parameter:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from greenroom.cli.config_options import takes
-from greenroom.cli.options import By, Json, JUnit, Output, Processes
+from greenroom.cli.options import By, Json, JUnit, Output
 from greenroom.cli.reporting import report_options
+from greenroom.cli.worker_options import WorkerOptions
 from greenroom.cli.working import run_and_report
 from greenroom.evaluation.config import EvaluationConfig
 
@@ -31,7 +32,8 @@ def evaluate(
         str | None,
         typer.Option("--name", help="A name for the evaluation; one is made up otherwise."),
     ] = None,
-    processes: Processes = None,
+    *,
+    workers: WorkerOptions,
     json: Json = False,
 ) -> None:
     """Evaluate a workflow over a test set: call it with every row, and score what it says.
@@ -52,7 +54,7 @@ def evaluate(
         check_columns(find_test_set(store, config.test_set), wanted.by)
     evaluation, prepared = _started(store, config, name, parameters)
     with remove_if_refused(store.evaluations, evaluation):
-        run_and_report(store, evaluation, prepared, wanted, processes=processes, json=json)
+        run_and_report(store, evaluation, prepared, wanted, workers=workers, json=json)
 
 
 def _started(

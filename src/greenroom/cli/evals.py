@@ -8,7 +8,7 @@ import typer
 
 from greenroom.cli.config_options import takes
 from greenroom.cli.operating import EVALUATIONS, operating_commands
-from greenroom.cli.options import Json, JUnit, Output, Processes
+from greenroom.cli.options import Json, JUnit, Output
 from greenroom.cli.output import console, print_json
 from greenroom.cli.reporting import (
     ReportOptions,
@@ -17,6 +17,7 @@ from greenroom.cli.reporting import (
     report_commands,
     report_options,
 )
+from greenroom.cli.worker_options import WorkerOptions
 from greenroom.cli.working import run_and_report, tell_workers
 from greenroom.errors import InputError
 from greenroom.evaluation.config import EvaluationConfig
@@ -66,7 +67,7 @@ def list_evaluations(json: Json = False) -> None:
 
 
 @app.command()
-@takes(ReportOptions)
+@takes(ReportOptions, without=("exclude_tasks",))
 def show(
     fields: dict[str, Any],
     evaluation: Evaluation,
@@ -96,7 +97,8 @@ def resume(
     evaluation: Evaluation,
     junit: JUnit = None,
     output: Output = None,
-    processes: Processes = None,
+    *,
+    workers: WorkerOptions,
     json: Json = False,
 ) -> None:
     """Go on with an evaluation that was interrupted: only calls without a result are made."""
@@ -109,7 +111,7 @@ def resume(
     store = open_store()
     record, context = anyio.run(lambda: reopen_evaluation(store, evaluation, fields))
     tell_workers(store.evaluations, record, fields)
-    run_and_report(store, record, context, wanted, processes=processes, json=json)
+    run_and_report(store, record, context, wanted, workers=workers, json=json)
 
 
 def _test_set(evaluation: EvaluationRecord) -> str:

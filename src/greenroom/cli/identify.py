@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from greenroom.cli.config_options import takes
-from greenroom.cli.options import Json, Processes
+from greenroom.cli.options import Json
 from greenroom.cli.output import console, echo, print_json, print_table
 from greenroom.cli.result_files import NO_WORKERS, Env, flags_to_repeat, opened_jobs
+from greenroom.cli.worker_options import WorkerOptions
 from greenroom.cli.working import hand_over, work
 from greenroom.errors import InputError, redacted
 from greenroom.judging.config import JudgingConfig
 from greenroom.options import checked
 
 if TYPE_CHECKING:
+    from greenroom.analysis.judge_checks import JudgeCheck
     from greenroom.store import JudgementRecord, JudgingRecord, Store
 
 
@@ -45,7 +47,8 @@ def identify(
     again: Annotated[
         bool, typer.Option("--again", help="Ask anew about what this judge has judged already.")
     ] = False,
-    processes: Processes = None,
+    *,
+    workers: WorkerOptions,
     json: Json = False,
 ) -> None:
     """Have a model judge the failures of a run: whose fault, and what the agent did wrong.
@@ -54,11 +57,12 @@ def identify(
     gave before are not asked for again.
     """
     from greenroom.judging import failures_of, start_judging, summarise
+    from greenroom.reports.judge_checks import check_of_judging
     from greenroom.reports.texts import plural
     from greenroom.store import RunRecord
 
     config, is_file = checked(JudgingConfig, fields), Path(target).is_file()
-    if is_file and processes is not None:
+    if is_file and workers.shared:
         raise InputError(NO_WORKERS)
     with opened_jobs([target], env) as (store, (run,)):
         if not isinstance(run, RunRecord):
@@ -66,18 +70,21 @@ def identify(
         failures = failures_of(store, run.id)
         wanted = set(failures.keys[: config.max_failures])
         judgements: list[JudgementRecord] = []
+        check: JudgeCheck | None = None
         if wanted:
             judging = start_judging(store, run, config, again=again)
             words = ["greenroom", "identify", target, *flags_to_repeat(config, env, is_file)]
             resume = redacted(shlex.join(words))
-            _judge(store, judging, config, resume, processes, kept=not is_file, shown=not json)
+            _judge(store, judging, config, resume, workers, kept=not is_file, shown=not json)
             found = store.judgings.results(judging.id)
+            check = check_of_judging(store, judging)
             judgements = [one for one in found if one.key in wanted]
     if json:
         print_json(
             {
                 "source": run.name,
                 "judge": config.judge,
+                "check": None if check is None else check.model_dump(mode="json"),
                 "episodes": failures.episodes,
                 "failures": len(failures.keys),
                 "pruned": failures.pruned,
@@ -86,7 +93,7 @@ def identify(
             }
         )
     else:
-        print_judgements(run.name, config.judge, len(failures.keys), judgements, examples)
+        print_judgements(run.name, config.judge, len(failures.keys), judgements, examples, check)
         if failures.pruned:
             more = plural(failures.pruned, "more failure")
             echo(f"{more} left out: the conversations were pruned.")
@@ -97,7 +104,7 @@ def _judge(
     judging: JudgingRecord,
     config: JudgingConfig,
     resume: str,
-    processes: int | None,
+    workers: WorkerOptions,
     *,
     kept: bool,
     shown: bool,
@@ -106,8 +113,8 @@ def _judge(
 
     if judging.planned == len(store.judgings.finished(judging.id)):
         return
-    if processes is not None:
-        hand_over(store.judgings, judging, partial(enqueue_judging, store, judging), processes)
+    if workers.shared:
+        hand_over(store.judgings, judging, partial(enqueue_judging, store, judging), workers)
     work(
         store.judgings,
         judging,
@@ -118,15 +125,21 @@ def _judge(
         resume=resume,
         kept=kept,
         shown=shown,
-        processes=processes,
+        workers=workers,
     )
 
 
 def print_judgements(
-    title: str, judge: str, failures: int, judgements: Sequence[JudgementRecord], examples: int
+    title: str,
+    judge: str,
+    failures: int,
+    judgements: Sequence[JudgementRecord],
+    examples: int,
+    check: JudgeCheck | None,
 ) -> None:
-    """Print judgements counted, and some of them in full."""
+    """Print judgements counted, and some of them in full; then how far the judge can be trusted."""
     from greenroom.judging import summarise
+    from greenroom.reports.judge_checks import check_words
 
     out = console()
     if not judgements:
@@ -154,6 +167,8 @@ def print_judgements(
         cost = f", {usage.cost:.4f} US dollars"
     tokens = usage.prompt_tokens + usage.completion_tokens
     out.print(f"Judging took {usage.calls} calls, {tokens} tokens{cost}.")
+    for words in check_words(check, f"identify --judge-model {judge}"):
+        out.print(words, markup=False, soft_wrap=True)
 
 
 def _print_one(one: JudgementRecord) -> None:

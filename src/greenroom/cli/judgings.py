@@ -38,14 +38,17 @@ def list_judgings(json: Json = False) -> None:
 def show(name: Name, examples: Examples = 10, json: Json = False) -> None:
     """Show the judgements of a judging: whose fault failures were, and what agents did wrong."""
     from greenroom.judging import summarise
+    from greenroom.reports.judge_checks import check_of_judging
     from greenroom.store import open_store
 
     store = open_store()
     judging = store.judgings.find(name)
     judgements = list(store.judgings.results(judging.id))
+    check = check_of_judging(store, judging)
     if json:
         print_json(
             {
+                "check": None if check is None else check.model_dump(mode="json"),
                 "judging": judging.model_dump(mode="json", exclude={"episodes"}),
                 "failures": judging.planned,
                 "summary": summarise(judgements).model_dump(),
@@ -53,4 +56,4 @@ def show(name: Name, examples: Examples = 10, json: Json = False) -> None:
             }
         )
         return
-    print_judgements(judging.run_name, judging.judge, judging.planned, judgements, examples)
+    print_judgements(judging.run_name, judging.judge, judging.planned, judgements, examples, check)

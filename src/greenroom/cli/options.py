@@ -42,17 +42,6 @@ Host = Annotated[
     str, typer.Option("--host", help="Where to listen; beyond this machine it needs a token.")
 ]
 Port = Annotated[int, typer.Option("--port", help="0 takes any that is free.", min=0, max=65535)]
-Processes = Annotated[
-    int | None,
-    typer.Option(
-        "--processes",
-        help="Share the work among so many processes of this machine; with 0, among those that "
-        "'greenroom worker' starts anywhere.",
-        min=0,
-        max=1000,
-        metavar="N",
-    ),
-]
 ReadyJson = Annotated[
     bool, typer.Option("--json", help="Print one line of JSON when it is ready, for scripts.")
 ]

@@ -1,4 +1,4 @@
-"""Several worker processes on one job: started, watched, replaced when lost, and stopped."""
+"""Workers that are processes of this machine."""
 
 from __future__ import annotations
 
@@ -6,63 +6,75 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import anyio
-import anyio.to_thread
-
-from greenroom.cli.following import Follower, Standing
-from greenroom.cli.output import echo
-from greenroom.errors import InputError
-from greenroom.store import Patience
-
+# Ray's actors import this module on every node: it stays light.
 if TYPE_CHECKING:
+    from greenroom.cli.following import Standing
     from greenroom.store import JobRecord, Jobs
 
-OUT_OF_BUDGET, REFUSED = 3, 2
-_LOOK_SECONDS = 0.5
-_LONGEST_FAREWELL = 30.0
+LONGEST_FAREWELL = 30.0
 _LINES = 20
-_MOST_LOST = 3
-"""So many workers may be lost one after the other without a single result in between."""
 
 
-class WorkerFailed(InputError):
-    """A worker ended with an error, which it has told; the others were stopped."""
+@dataclass(frozen=True)
+class Ending:
+    """How a worker ended."""
 
-
-class BudgetSpent(InputError):
-    """The budget of the job is spent; a worker has told so."""
+    status: int | None
+    """Its exit status, or the negative number of the signal; None if nobody knows."""
+    said: tuple[str, ...]
+    """The last lines that it printed."""
+    how: str
+    """The same in words: "signal 9"."""
+    with_its_machine: bool = False
+    """The machine is gone: that is no sign of trouble with the worker."""
 
 
 @dataclass
-class _Process:
+class WorkerProcess:
+    """A worker process, and what it printed last."""
+
     number: int
     popen: subprocess.Popen[bytes]
-    listener: threading.Thread = field(init=False)
+    placed: bool = True
     said: list[str] = field(default_factory=list[str])
-    """The last lines that it printed."""
+    _listener: threading.Thread = field(init=False)
 
     def __post_init__(self) -> None:
-        self.listener = threading.Thread(target=self._listen, daemon=True)
-        self.listener.start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
-    def close(self) -> None:
-        """Wait for its last words, and close the pipes."""
-        assert self.popen.stdin is not None
-        self.popen.stdin.close()
-        self.listener.join(_LONGEST_FAREWELL)
+    def ending(self) -> Ending | None:
+        """How it ended, once it has."""
+        status = self.popen.poll()
+        if status is None:
+            return None
+        self._close()
+        how = f"signal {-status}" if status < 0 else f"exit status {status}"
+        return Ending(status, tuple(self.said), how)
+
+    def stop(self) -> None:
+        """Ask it to stop."""
+        self.popen.send_signal(signal.SIGTERM)
 
     def wait(self) -> None:
         """Wait until it has ended; kill it if it does not."""
         try:
-            self.popen.wait(_LONGEST_FAREWELL)
+            self.popen.wait(LONGEST_FAREWELL)
         except subprocess.TimeoutExpired:
             self.popen.kill()
             self.popen.wait()
-        self.close()
+        self._close()
+
+    def _close(self) -> None:
+        """Wait for its last words, and close the pipes."""
+        assert self.popen.stdin is not None
+        self.popen.stdin.close()
+        self._listener.join(LONGEST_FAREWELL)
 
     def _listen(self) -> None:
         assert self.popen.stderr is not None
@@ -72,74 +84,44 @@ class _Process:
                 del self.said[:-_LINES]
 
 
+def worker_arguments(jobs: Jobs[Any, Any, Any], job: JobRecord) -> tuple[str, ...]:
+    """The arguments of Python for a worker on this job."""
+    # Python must not find modules in the folder that it is started in.
+    return ("-P", "-m", "greenroom", "worker", f"--{jobs.kind.name}", job.id, "--attached")
+
+
+def start_worker(
+    number: int,
+    arguments: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> WorkerProcess:
+    """Start a worker. It ends with this process, however this ends."""
+    popen = subprocess.Popen(  # noqa: S603
+        [sys.executable, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment,
+        cwd=folder,
+        start_new_session=True,  # Ctrl-C in a terminal is told to this process alone
+    )
+    return WorkerProcess(number, popen)
+
+
+@dataclass(frozen=True)
 class Processes:
-    """Worker processes on one job of this store."""
+    """Starts so many worker processes."""
 
-    def __init__(self, jobs: Jobs[Any, Any, Any], job: JobRecord, count: int) -> None:
-        self._jobs = jobs
-        self._job = job
-        self._count = count
-        self._running: list[_Process] = []
-        self._started = 0
-        self._patience = Patience(f"{jobs.kind.resume} {job.name}")
-        self._lost_in_a_row = 0
+    arguments: Sequence[str]
+    """Those of Python."""
+    count: int
 
-    async def work(self, on_look: Callable[[Standing], None]) -> None:
-        """Work until all cells have a result; replace workers that are lost."""
-        try:
-            for _ in range(self._count):
-                self._start()
-            finished, follower = -1, Follower(self._jobs, self._job)
-            while self._running:
-                await anyio.sleep(_LOOK_SECONDS)
-                standing = await anyio.to_thread.run_sync(self._patience.call, follower.look)
-                if standing.finished > finished:
-                    finished, self._lost_in_a_row = standing.finished, 0
-                on_look(standing)
-                self._look_after()
-        finally:
-            with anyio.CancelScope(shield=True):
-                await self._stop()
+    def wanted(self, standing: Standing) -> int:
+        """How many there should be."""
+        return self.count
 
-    def _start(self) -> None:
-        self._started += 1
-        noun = self._jobs.kind.name
-        command = [sys.executable, "-P", "-m", "greenroom", "worker", f"--{noun}", self._job.id]
-        popen = subprocess.Popen(  # noqa: S603
-            [*command, "--attached"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C in a terminal is told to this process alone
-        )
-        self._running.append(_Process(self._started, popen))
-
-    def _look_after(self) -> None:
-        for process in list(self._running):
-            status = process.popen.poll()
-            if status is None:
-                continue
-            self._running.remove(process)
-            process.close()
-            if status == 0:
-                continue
-            said = "\n".join(process.said[-5:])
-            if status == OUT_OF_BUDGET:
-                raise BudgetSpent(said)
-            if status in (1, REFUSED):
-                raise WorkerFailed(said.removeprefix("error: "))
-            self._lost_in_a_row += 1
-            how = f"signal {-status}" if status < 0 else f"exit status {status}"
-            if self._lost_in_a_row > _MOST_LOST:
-                raise WorkerFailed(
-                    f"{self._lost_in_a_row} workers were lost one after the other, the last one by "
-                    f"{how}. {said}"
-                )
-            echo(f"Worker {process.number} was lost ({how}): another one takes over.", err=True)
-            self._start()
-
-    async def _stop(self) -> None:
-        for process in self._running:
-            process.popen.send_signal(signal.SIGTERM)
-        for process in self._running:
-            await anyio.to_thread.run_sync(process.wait)
+    def start(self, number: int) -> WorkerProcess:
+        """Start a process."""
+        return start_worker(number, self.arguments)

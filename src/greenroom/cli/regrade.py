@@ -12,14 +12,16 @@ import typer
 
 from greenroom.benchmark.regrading_config import RegradingConfig
 from greenroom.cli.config_options import takes
-from greenroom.cli.options import Json, Processes
+from greenroom.cli.options import Json
 from greenroom.cli.output import console, print_json, print_table
 from greenroom.cli.result_files import NO_WORKERS, Env, flags_to_repeat, opened_jobs
+from greenroom.cli.worker_options import WorkerOptions
 from greenroom.cli.working import hand_over, work
 from greenroom.errors import InputError, redacted
 from greenroom.options import checked
 
 if TYPE_CHECKING:
+    from greenroom.analysis.judge_checks import JudgeCheck
     from greenroom.benchmark.regradings import RegradingSummary
     from greenroom.store import GradeRecord, RegradingRecord, RunRecord, Store, TaskSetRecord, Usage
 
@@ -43,7 +45,8 @@ def regrade(
     stored: Annotated[
         bool, typer.Option("--list", help="List the regradings of the run that are kept.")
     ] = False,
-    processes: Processes = None,
+    *,
+    workers: WorkerOptions,
     json: Json = False,
 ) -> None:
     """Grade the episodes of a run again without playing: other tasks, another basis, a new judge.
@@ -52,6 +55,7 @@ def regrade(
     cannot be replayed on the data are refused; the exit status is 1 if all are.
     """
     from greenroom.benchmark.regradings import regrading_domain, start_regrading
+    from greenroom.reports.judge_checks import check_of_sentences
     from greenroom.store import RunRecord
 
     config = checked(RegradingConfig, fields)
@@ -64,15 +68,16 @@ def regrade(
         if stored:
             _list(store, run, json=json)
             return
-        if is_file and processes is not None:
+        if is_file and workers.shared:
             raise InputError(NO_WORKERS)
         domain = regrading_domain(run, config)
         regrading = start_regrading(store, run, config, domain)
         words = ["greenroom", "regrade", target, *flags_to_repeat(config, env, is_file)]
         again = redacted(shlex.join(words))
-        _work(store, regrading, config, domain, again, processes, kept=not is_file, shown=not json)
+        _work(store, regrading, config, domain, again, workers, kept=not is_file, shown=not json)
+        check = check_of_sentences(store, regrading)
         grades = sorted(store.regradings.results(regrading.id), key=lambda one: one.key)
-    show_regrading(run, regrading, grades, json=json)
+    show_regrading(run, regrading, grades, check, json=json)
     if grades and all(one.refused for one in grades):
         raise typer.Exit(1)
 
@@ -83,16 +88,16 @@ def _work(
     config: RegradingConfig,
     domain: Any,
     again: str,
-    processes: int | None,
+    workers: WorkerOptions,
     *,
     kept: bool,
     shown: bool,
 ) -> None:
     from greenroom.benchmark.regradings import enqueue_regrading, run_regrading
 
-    if processes is not None:
+    if workers.shared:
         enqueue = partial(enqueue_regrading, store, regrading)
-        hand_over(store.regradings, regrading, enqueue, processes)
+        hand_over(store.regradings, regrading, enqueue, workers)
     work(
         store.regradings,
         regrading,
@@ -103,7 +108,7 @@ def _work(
         resume=again,
         kept=kept,
         shown=shown,
-        processes=processes,
+        workers=workers,
     )
 
 
@@ -157,15 +162,23 @@ def _plain(regrading: RegradingRecord, summary: RegradingSummary) -> dict[str, A
         "run_task_set": _hashes(regrading.run_task_set),
         "judge": regrading.judge or None,
         "basis": regrading.basis or None,
+        "excluded": [one.model_dump(mode="json") for one in regrading.excluded],
         "summary": summary.model_dump(mode="json"),
     }
 
 
 def show_regrading(
-    run: RunRecord, regrading: RegradingRecord, grades: Sequence[GradeRecord], *, json: bool
+    run: RunRecord,
+    regrading: RegradingRecord,
+    grades: Sequence[GradeRecord],
+    check: JudgeCheck | None,
+    *,
+    json: bool,
 ) -> None:
     """Print what came of a regrading."""
     from greenroom.benchmark.regradings import summarise_regrading
+    from greenroom.reports.exclusions import exclusion_words
+    from greenroom.reports.judge_checks import check_words
 
     summary = summarise_regrading(grades)
     if json:
@@ -173,6 +186,7 @@ def show_regrading(
         print_json(
             {
                 "run": run.name,
+                "check": None if check is None else check.model_dump(mode="json"),
                 **_plain(regrading, summary),
                 "flips": [one.model_dump(mode="json", include=shown) for one in grades if one.flip],
                 "refused": [
@@ -183,6 +197,8 @@ def show_regrading(
         return
     out = console()
     out.print(f"{run.name}, graded by {_by(regrading)}", markup=False, soft_wrap=True)
+    for sentence in exclusion_words(regrading.excluded):
+        out.print(sentence, markup=False, soft_wrap=True)
     for one in grades:
         if one.flip:
             out.print(
@@ -193,6 +209,9 @@ def show_regrading(
             )
     _print_refusals(grades)
     _print_figures(regrading, summary)
+    if regrading.judge:
+        for words in check_words(check, f"statements --judge-model {regrading.judge}"):
+            out.print(words, markup=False, soft_wrap=True)
 
 
 def _place(grade: GradeRecord) -> str:

@@ -47,9 +47,11 @@ def list_regradings(json: Json = False) -> None:
 @app.command()
 def show(name: Name, json: Json = False) -> None:
     """Show a regrading: which grades flipped and why, and the mean reward then and now."""
+    from greenroom.reports.judge_checks import check_of_sentences
     from greenroom.store import open_store
 
     store = open_store()
     regrading = store.regradings.find(name)
     grades = list(store.regradings.results(regrading.id))
-    show_regrading(store.runs.find(regrading.run_id), regrading, grades, json=json)
+    check = check_of_sentences(store, regrading)
+    show_regrading(store.runs.find(regrading.run_id), regrading, grades, check, json=json)

@@ -15,7 +15,7 @@ from greenroom.cli.config_options import takes
 from greenroom.cli.options import Json
 from greenroom.cli.output import confirm, console, echo, print_json, print_table, printable
 from greenroom.errors import InputError, UnknownName
-from greenroom.options import Config, Flag, checked
+from greenroom.options import Config, ExcludedTasks, Flag, checked
 from greenroom.util.characters import writable
 from greenroom.util.files import check_directory, write_whole
 
@@ -60,6 +60,13 @@ class ReportOptions(Config):
         description="Write a file instead; its ending says the form: .html, .md, .json, .xml, "
         ".csv, .parquet or .jsonl.",
     )
+    exclude_tasks: Annotated[ExcludedTasks | None, Flag(metavar="FILE | N,N,...", typed=str)] = (
+        Field(
+            default=None,
+            description="Look at a run without these tasks: the findings of an audit, a file that "
+            "lists places, or places.",
+        )
+    )
     failures: Annotated[int, Field(ge=0)] = Field(
         default=5, description="How many failures to explain."
     )
@@ -103,15 +110,18 @@ RECORDS = (Format.csv, Format.parquet, Format.jsonl, Format.tau_bench, Format.at
 def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None:
     """Add `report`, `check`, `export` and `delete`: the same for runs and for evaluations."""
 
-    @takes(ReportOptions, without=("all", "failures"), defaults={"output": "report.html"})
+    # An evaluation has rows, and no tasks.
+    others = () if cells == "episodes" else ("exclude_tasks",)
+
+    @takes(ReportOptions, without=("all", "failures", *others), defaults={"output": "report.html"})
     def report(fields: dict[str, Any], name: Name) -> None:
         _deliver(find, name, fields)
 
-    @takes(ReportOptions, only=("gates", "strict", "junit"))
+    @takes(ReportOptions, without=("by", "output", "failures", "all", *others))
     def check(fields: dict[str, Any], name: Name, json: Json = False) -> None:
         _deliver(find, name, fields, json=json)
 
-    @takes(ReportOptions, without=("all", "failures"))
+    @takes(ReportOptions, without=("all", "failures", *others))
     def export(
         fields: dict[str, Any],
         name: Name,
@@ -197,9 +207,15 @@ def reported(
     gates = job.config.get("gates") if outcome.gates is None else outcome.gates
     wanted = gates or outcome.by or outcome.junit
     if form in RECORDS and not wanted:
-        return records_report(store, job)
+        return records_report(store, job, outcome.exclude_tasks or ())
     report = build_report(
-        store, job, gates=outcome.gates, strict=outcome.strict, by=outcome.by, audit=outcome.audit
+        store,
+        job,
+        gates=outcome.gates,
+        strict=outcome.strict,
+        by=outcome.by,
+        without=outcome.exclude_tasks or (),
+        audit=outcome.audit,
     )
     if outcome.junit is not None:
         write_whole(outcome.junit, pieces(report, "junit"))

@@ -22,7 +22,8 @@ Env = Annotated[
 ]
 
 NO_WORKERS = (
-    "What comes of a result file is not kept, so workers cannot help: leave --processes out."
+    "What comes of a result file is not kept, so workers cannot help: leave --processes and "
+    "--executor out."
 )
 
 

@@ -232,7 +232,7 @@ def _pack_of(run: RunRecord) -> Pack | None:
             run.config.get("data"),
             run.config.get("env_options"),
         ).pack
-        same = pack.hashes.whole == run.task_set.hash
+        same = pack.hashes.whole == run.task_set.whole.hash
     except (DataError, InputError):
         return None
     return pack if same else None

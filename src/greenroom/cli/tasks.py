@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -184,6 +185,41 @@ def validate(fields: dict[str, Any], json: Json = False) -> None:
         out.print(f"{good}/{len(indices)} tasks are sound")
     if problems:
         raise typer.Exit(1)
+
+
+@app.command(cls=ListOptionsCommand)
+@takes(RunConfig, only=(*TASKS, "exclude_tasks"))
+def audit(
+    fields: dict[str, Any],
+    run: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--run",
+            help="A stored run, or a result file, of these tasks; give those of two agents or "
+            "more, and the tasks are listed that none of them solves, or only by doing less.",
+            metavar="RUN|FILE",
+        ),
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", help="Only findings of this kind. May be given several times."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the findings as JSON; --exclude-tasks of other commands takes the file.",
+            metavar="FILE",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Find the tasks that measure something else than the agent, with evidence."""
+    from greenroom.cli.task_audit import audit_split
+
+    domain, config = _world(fields)
+    audit_split(domain, config, run or [], kind or [], output, json=json)
 
 
 @app.command()

@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,10 +17,12 @@ import typer
 
 from greenroom.cli.output import echo
 from greenroom.cli.reporting import FAILED, ReportOptions, finish, reported, show, write
+from greenroom.cli.worker_options import ALONE, WorkerOptions
 from greenroom.errors import InputError
 
 if TYPE_CHECKING:
     from greenroom.benchmark import RunContext
+    from greenroom.cli.supervising import Executor
     from greenroom.evaluation import EvaluationContext
     from greenroom.reports.sections import Report
     from greenroom.store import CellRecord, EvaluationRecord, JobRecord, Jobs, RunRecord, Store
@@ -45,16 +48,16 @@ def work(
     shown: bool,
     resume: str | None = None,
     kept: bool = True,
-    processes: int | None = None,
+    workers: WorkerOptions = ALONE,
 ) -> None:
     """Work through what is left of a job, or say how to go on with it and exit.
 
-    With `processes`, so many workers do it, and this process looks after them.
+    `workers` says whether others do it, and this process looks after them.
     `run` takes `on_plan` and `on_result`; `watch_job` explains `figure`, `value` and `before`.
     `noun` names the cells. `resume` is the command that goes on, if it is not that of the job's
     kind. A job that is not `kept` is in a passing store: it can only begin anew.
     """
-    from greenroom.cli.processes import BudgetSpent
+    from greenroom.cli.supervising import BudgetSpent
     from greenroom.models import BudgetExhausted
     from greenroom.store import StoreError
     from greenroom.trials import watch_job
@@ -62,8 +65,8 @@ def work(
     resume = resume or f"{jobs.kind.resume} {job.name}"
     left = job.planned - len(jobs.finished(job.id))
     try:
-        if processes is not None:
-            stopped = _look_after(jobs, job, processes, figure, shown=shown)
+        if workers.shared:
+            stopped = _look_after(jobs, job, workers, figure, shown=shown)
         else:
             with watch_job(job.name, left, figure, value, before=before, shown=shown) as watcher:
                 watched = partial(run, on_plan=watcher.on_plan, on_result=watcher.on_result)
@@ -86,15 +89,18 @@ def work(
 
 
 def _look_after(
-    jobs: Jobs[Any, Any, Any], job: JobRecord, processes: int, figure: str, *, shown: bool
+    jobs: Jobs[Any, Any, Any], job: JobRecord, workers: WorkerOptions, figure: str, *, shown: bool
 ) -> int | None:
-    """Have worker processes do what is left: the signal that stopped them, if one did."""
+    """Have workers do what is left: the signal that stopped them, if one did."""
     from greenroom.cli.following import Follower, Standing
-    from greenroom.cli.processes import Processes
+    from greenroom.cli.supervising import Supervisor
     from greenroom.trials import progress_bar
 
     told = Follower(jobs, job).look().finished
-    with progress_bar(job.name, job.planned - told, shown=shown) as advance:
+    with (
+        _executor(jobs, job, workers) as executor,
+        progress_bar(job.name, job.planned - told, shown=shown) as advance,
+    ):
 
         def tell(standing: Standing) -> None:
             nonlocal told
@@ -102,7 +108,19 @@ def _look_after(
                 advance(standing.note(figure))
             told = max(told, standing.finished)
 
-        return run_until_stopped(partial(Processes(jobs, job, processes).work, tell))
+        return run_until_stopped(partial(Supervisor(jobs, job, executor).work, tell))
+
+
+def _executor(
+    jobs: Jobs[Any, Any, Any], job: JobRecord, workers: WorkerOptions
+) -> AbstractContextManager[Executor]:
+    if workers.executor == "ray":
+        from greenroom.cli.ray_cluster import joined_cluster
+
+        return joined_cluster(jobs, job, workers)
+    from greenroom.cli.processes import Processes, worker_arguments
+
+    return nullcontext(Processes(worker_arguments(jobs, job), workers.processes or 0))
 
 
 def run_until_stopped(run: Callable[[], Awaitable[None]]) -> int | None:
@@ -174,35 +192,16 @@ def play_and_report(
     context: RunContext,
     outcome: ReportOptions,
     *,
-    processes: int | None = None,
+    workers: WorkerOptions = ALONE,
     json: bool = False,
 ) -> Report:
     """Play what is left of a run, then show its report, or say how to go on.
 
-    With `processes`, so many workers play it; with 0, those that come.
+    `workers` says who plays it.
     """
-    from greenroom.benchmark import enqueue_run, play_run
-
-    if processes is not None:
-        _refuse_person(context)
-        hand_over(store.runs, run, lambda: enqueue_run(store, run, context), processes)
-
-    for caveat in run.pack.get("caveats", ()):
-        typer.echo(f"note: {caveat}", err=True)
-    earlier = store.runs.summaries(run.id)
-    work(
-        store.runs,
-        run,
-        partial(play_run, store, run, context),
-        "pass^1",
-        lambda episode: float(episode.solved),
-        before=[float(one.solved) for one in earlier if one.reward is not None],
-        noun="episodes",
-        # A person who plays the user needs the terminal for themselves.
-        shown=not json and not context.interactive,
-        processes=processes,
-    )
-    run = store.runs.find(run.id)
+    # A person who plays the user needs the terminal for themselves.
+    shown = not json and not context.interactive
+    run = play(store, run, context, workers=workers, shown=shown)
     hints: list[str] = []
     if run.status != "complete":
         again = f"greenroom resume {run.name}"
@@ -216,26 +215,53 @@ def play_and_report(
     return report
 
 
+def play(
+    store: Store, run: RunRecord, context: RunContext, *, workers: WorkerOptions, shown: bool
+) -> RunRecord:
+    """Play what is left of a run and return it as it is then, or say how to go on."""
+    from greenroom.benchmark import enqueue_run, play_run
+
+    if workers.shared:
+        _refuse_person(context)
+        hand_over(store.runs, run, lambda: enqueue_run(store, run, context), workers)
+
+    for caveat in run.pack.get("caveats", ()):
+        typer.echo(f"note: {caveat}", err=True)
+    earlier = store.runs.summaries(run.id)
+    work(
+        store.runs,
+        run,
+        partial(play_run, store, run, context),
+        "pass^1",
+        lambda episode: float(episode.solved),
+        before=[float(one.solved) for one in earlier if one.reward is not None],
+        noun="episodes",
+        shown=shown,
+        workers=workers,
+    )
+    return store.runs.find(run.id)
+
+
 def run_and_report(
     store: Store,
     evaluation: EvaluationRecord,
     context: EvaluationContext,
     outcome: ReportOptions,
     *,
-    processes: int | None = None,
+    workers: WorkerOptions = ALONE,
     json: bool = False,
 ) -> None:
     """Call what is left of an evaluation, then show its report, or say how to go on.
 
-    With `processes`, so many workers do it; with 0, those that come.
+    `workers` says who makes the calls.
     """
     from greenroom.evaluation import enqueue_evaluation, run_evaluation
     from greenroom.store.evaluation_records import score_of
 
-    if processes is not None:
+    if workers.shared:
         _refuse_person(context)
         enqueue = partial(enqueue_evaluation, store, evaluation)
-        hand_over(store.evaluations, evaluation, enqueue, processes)
+        hand_over(store.evaluations, evaluation, enqueue, workers)
     alias = str(evaluation.evaluators[0]["alias"])
     earlier = store.evaluations.summaries(evaluation.id)
     work(
@@ -248,7 +274,7 @@ def run_and_report(
         noun="calls",
         # A person who plays the user needs the terminal for themselves.
         shown=not json and not context.interactive,
-        processes=processes,
+        workers=workers,
     )
     evaluation = store.evaluations.find(evaluation.id)
     hints: list[str] = []
@@ -262,15 +288,20 @@ def run_and_report(
 
 def _refuse_person(context: RunContext | EvaluationContext) -> None:
     if context.interactive:
-        raise InputError("A person who plays the user has one terminal: leave --processes out.")
+        raise InputError(
+            "A person who plays the user has one terminal: leave --processes and --executor out."
+        )
 
 
 def hand_over(
-    jobs: Jobs[Any, Any, Any], job: JobRecord, enqueue: Callable[[], None], count: int
+    jobs: Jobs[Any, Any, Any],
+    job: JobRecord,
+    enqueue: Callable[[], None],
+    workers: WorkerOptions,
 ) -> None:
-    """Put what is left of a job into the queue for so many workers; with 0, say so and exit."""
+    """Put what is left of a job into the queue for workers; with 0 of our own, say so and exit."""
     enqueue()
-    if not count:
+    if workers.processes == 0:
         echo(
             f"'{job.name}' waits for workers. Start them anywhere, as many as you like: greenroom "
             f"worker --{jobs.kind.name} {job.name}"

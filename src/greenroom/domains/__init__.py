@@ -9,8 +9,10 @@ from greenroom.domains.environment import Environment, SimulatedUser, UserTools
 from greenroom.domains.pack_writer import pack_in_memory, write_pack
 from greenroom.domains.packs import Pack, PackInfo, load_pack
 from greenroom.domains.plugins import DomainPlugin, domain_names
+from greenroom.domains.policy_checks import Moment, PolicyCheck
 from greenroom.domains.reward import Reward
 from greenroom.domains.steps import Step, Trajectory, UserCall
+from greenroom.domains.task_audit import TaskFinding, audit_tasks
 from greenroom.domains.tasks import (
     RESPOND,
     STOP,
@@ -41,9 +43,11 @@ __all__ = [
     "FieldDifference",
     "GroundTruth",
     "InitialState",
+    "Moment",
     "Pack",
     "PackInfo",
     "Party",
+    "PolicyCheck",
     "Record",
     "Refused",
     "Reward",
@@ -52,6 +56,7 @@ __all__ = [
     "Step",
     "Table",
     "Task",
+    "TaskFinding",
     "TaskProblem",
     "Tool",
     "Toolset",
@@ -60,6 +65,7 @@ __all__ = [
     "UserTools",
     "World",
     "Worlds",
+    "audit_tasks",
     "domain_names",
     "load_domain",
     "load_pack",

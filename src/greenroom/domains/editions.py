@@ -17,6 +17,7 @@ from greenroom.domains.tools import ToolInfo, Toolset
 
 if TYPE_CHECKING:
     from greenroom.domains.domain import Domain
+    from greenroom.domains.policy_checks import PolicyCheck
     from greenroom.domains.reward import Reward
     from greenroom.domains.steps import Trajectory
     from greenroom.domains.tasks import Party, Task
@@ -87,6 +88,8 @@ class Edition:
     """Steps are messages of either party and results of tools, as tau2-bench counts them."""
     max_errors: int | None = None
     """How many calls of either party may fail before the episode ends; None: any number."""
+    policy_checks: tuple[PolicyCheck, ...] = ()
+    """Rules of the policy that `tasks audit` holds ground truths against."""
     solo: bool = False
     """The agent works alone, with the tools of both parties."""
 

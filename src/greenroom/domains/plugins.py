@@ -18,6 +18,7 @@ from greenroom.registry import Registry
 from greenroom.util.caches import pulled_pack
 
 if TYPE_CHECKING:
+    from greenroom.domains.policy_checks import PolicyCheck
     from greenroom.domains.tasks import Party
     from greenroom.domains.tools import Toolset
     from greenroom.domains.worlds import Worlds
@@ -49,6 +50,8 @@ class DomainPlugin:
     """What tasks may call besides tools, to set a world up and to look at it."""
     sync: Callable[[Worlds], None] | None = None
     """Keeps the parties' worlds in step."""
+    policy_checks: tuple[PolicyCheck, ...] = ()
+    """Rules of the policy that `tasks audit` holds ground truths against."""
     editions: Mapping[str, Callable[[BaseModel], Edition]] = field(
         default_factory=dict[str, "Callable[[BaseModel], Edition]"]
     )
@@ -60,7 +63,11 @@ class DomainPlugin:
             return self.editions[name](settings)
         if name == DEFAULT_EDITION and self.tools is not None:
             return Edition(
-                self.tools, user_tools=self.user_tools, functions=self.functions, sync=self.sync
+                self.tools,
+                user_tools=self.user_tools,
+                functions=self.functions,
+                sync=self.sync,
+                policy_checks=self.policy_checks,
             )
         known = [*([DEFAULT_EDITION] if self.tools is not None else []), *self.editions]
         raise DataError(

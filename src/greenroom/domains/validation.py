@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from greenroom.domains.packs import DEFAULT_SPLIT
 from greenroom.domains.reward import check_assertion
@@ -21,32 +21,49 @@ if TYPE_CHECKING:
     from greenroom.domains.worlds import Worlds
 
 
+ProblemKind = Literal[
+    "no-instruction",
+    "bad-call",
+    "set-up-fails",
+    "ground-truth-fails",
+    "assertion-unmet",
+    "solved-by-nothing",
+    "duplicate",
+]
+"""What is wrong with a task on its own."""
+
+
 @dataclass(frozen=True)
 class TaskProblem:
     """A problem of a task."""
 
     task_index: int
     problem: str
+    kind: ProblemKind
+    evidence: Mapping[str, Any] = field(default_factory=dict[str, Any], compare=False)
+    """What shows it, as plain JSON."""
 
 
 def validate_tasks(
-    domain: Domain, split: str = DEFAULT_SPLIT, indices: Sequence[int] | None = None
+    domain: Domain,
+    split: str = DEFAULT_SPLIT,
+    indices: Sequence[int] | None = None,
+    on_task: Callable[[], None] = lambda: None,
 ) -> list[TaskProblem]:
     """Check the tasks of a split.
 
     A task needs an instruction, actions that name known tools with fitting arguments, and a ground
     truth that runs without an error and fulfils the task's assertions. An agent that does nothing
     must not solve it, unless its tags say that a request has to be refused. No two tasks may be the
-    same.
+    same. `on_task` is called after each task.
     """
     tasks = domain.tasks(split)
     chosen = range(len(tasks)) if indices is None else indices
     check = _ArgumentCheck(domain)
-    problems = [
-        TaskProblem(index, problem)
-        for index in chosen
-        for problem in _task_problems(domain, split, index, check)
-    ]
+    problems: list[TaskProblem] = []
+    for index in chosen:
+        problems.extend(_task_problems(domain, split, index, check))
+        on_task()
     problems.extend(_duplicates(tasks, chosen))
     return sorted(problems, key=lambda problem: problem.task_index)
 
@@ -92,31 +109,61 @@ def check_generated(domain: Domain) -> None:
         )
 
 
-def _task_problems(domain: Domain, split: str, index: int, check: _ArgumentCheck) -> Iterator[str]:
+def _task_problems(
+    domain: Domain, split: str, index: int, check: _ArgumentCheck
+) -> Iterator[TaskProblem]:
     task = domain.task(index, split)
-    if not task.instruction.strip():
-        yield "has no instruction"
-    yield from _unknown_user_tools(domain, task)
-    for number, action in enumerate(task.actions):
-        yield from (f"action {number} ({action.name}): {text}" for text in check(action))
+
+    def problem(kind: ProblemKind, text: str, **evidence: Any) -> TaskProblem:
+        return TaskProblem(index, text, kind, evidence)
+
+    yield from _text_problems(domain, index, task, check)
     broken = _set_up_problem(domain, task)
     if broken:
-        yield broken
+        yield problem("set-up-fails", broken)
         return
     try:
         truth = domain.ground_truth(index, split)
         unmet = _unmet_assertions(domain, task)
     except DataError as error:
-        yield str(error)
+        yield problem("ground-truth-fails", str(error))
         return
     for failure in truth.failures:
         action = task.actions[failure.index]
-        yield f"action {failure.index} ({action.name}) fails: {failure.observation}"
+        yield problem(
+            "ground-truth-fails",
+            f"action {failure.index} ({action.name}) fails: {failure.observation}",
+            action=failure.index,
+            call=action.to_json(),
+            observation=failure.observation,
+            writes=_writes(domain, action),
+        )
     for name in unmet:
-        yield f"its ground truth does not fulfil the assertion {name}"
+        text = f"its ground truth does not fulfil the assertion {name}"
+        yield problem("assertion-unmet", text, assertion=name)
     # Where a request has to be refused, nothing may happen: such a task is meant to be so.
     if REFUSAL not in task.tags and _nothing_to_do(domain, split, index):
-        yield f"an agent that does nothing would solve it: {_no_demand(task)}"
+        text = f"an agent that does nothing would solve it: {_no_demand(task)}"
+        yield problem("solved-by-nothing", text)
+
+
+def _text_problems(
+    domain: Domain, index: int, task: Task, check: _ArgumentCheck
+) -> Iterator[TaskProblem]:
+    """What is wrong with a task as it is written, before anything of it is played."""
+    if not task.instruction.strip():
+        yield TaskProblem(index, "has no instruction", "no-instruction")
+    for text in _unknown_user_tools(domain, task):
+        yield TaskProblem(index, text, "bad-call")
+    for number, action in enumerate(task.actions):
+        call = {"action": number, "call": action.to_json()}
+        for text in check(action):
+            yield TaskProblem(index, f"action {number} ({action.name}): {text}", "bad-call", call)
+
+
+def _writes(domain: Domain, action: Action) -> bool:
+    tool = domain.edition.tool(action.party, action.name)
+    return tool is not None and tool.writes
 
 
 def _unknown_user_tools(domain: Domain, task: Task) -> Iterator[str]:
@@ -186,7 +233,8 @@ def _duplicates(tasks: Sequence[Task], chosen: Sequence[int]) -> Iterator[TaskPr
         content = (task.instruction, repr((actions, task.initial, task.assertions)))
         earlier = first.setdefault(content, index)
         if earlier != index and index in chosen:
-            yield TaskProblem(index, f"is the same as task {earlier}")
+            text = f"is the same as task {earlier}"
+            yield TaskProblem(index, text, "duplicate", {"same_as": earlier})
 
 
 class _ArgumentCheck:

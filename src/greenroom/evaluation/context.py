@@ -97,7 +97,9 @@ class EvaluationContext:
                 temperature=None,
             )
             model = self.pool.model(settings, "user", ledger, scope=scope, seed=seed)
-        return strategy.create(UserContext(model, seed, self.user_settings, row=row))
+        return strategy.create(
+            UserContext(model, seed, self.user_settings, persona=config.user_persona, row=row)
+        )
 
     def check_user(self, row: Mapping[str, Any], position: int) -> None:
         """Raise InputError for a row that its simulated user cannot play."""
@@ -129,4 +131,5 @@ def find_user(config: EvaluationConfig) -> UserStrategy:
         raise InputError(
             f"The {strategy.name} user asks a language model: name it by --user-model."
         )
+    strategy.check_persona(config.user_persona)
     return strategy

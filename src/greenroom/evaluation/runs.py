@@ -48,11 +48,17 @@ _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
 async def start_evaluation(
-    store: Store, config: EvaluationConfig, *, name: str | None = None, target: Target | None = None
+    store: Store,
+    config: EvaluationConfig,
+    *,
+    name: str | None = None,
+    stem: str | None = None,
+    target: Target | None = None,
 ) -> tuple[EvaluationRecord, EvaluationContext]:
     """Keep a new evaluation in the store, ready to be run. Nothing is kept if anything is amiss.
 
-    A `target` that is open already is taken as the workflow, whatever its address.
+    Without a name, one is made of the `stem`, or of the workflow and the test set. A `target` that
+    is open already is taken as the workflow, whatever its address.
     """
     specs, typed = _specs(config), config.workflow
     # Files are found again from wherever their owner stands then.
@@ -65,7 +71,7 @@ async def start_evaluation(
         evaluators = [*await _kept_specs(specs), *context.own_evaluators]
         parse_gates(config.gates, gate_names(str(one["alias"]) for one in evaluators))
         profile = opened.profile
-        stem = _NOT_IN_NAMES.sub("-", f"{profile.name}-{version.name}").strip("-")
+        stem = stem or _NOT_IN_NAMES.sub("-", f"{profile.name}-{version.name}").strip("-")
         evaluation = EvaluationRecord(
             id=uuid4().hex[:12],
             name=name or "",

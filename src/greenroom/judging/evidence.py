@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,8 +35,15 @@ DETAILS = (
 
 def evidence(episode: EpisodeRecord, diagnosis: Diagnosis, *, policy: str, detail: Detail) -> str:
     """An episode as a judge reads it, in sections."""
+    return in_sections(sections_of(episode, diagnosis, policy=policy, detail=detail))
+
+
+def sections_of(
+    episode: EpisodeRecord, diagnosis: Diagnosis, *, policy: str, detail: Detail
+) -> list[tuple[str, str]]:
+    """The sections of what a judge is shown, by name."""
     task = episode.task
-    sections = [
+    return [
         ("policy", shortened(policy, detail.policy)),
         ("user_instruction", task.instruction),
         ("ground_truth_actions", "\n".join(map(_due, task.actions)) or "(none: nothing to do)"),
@@ -44,6 +51,10 @@ def evidence(episode: EpisodeRecord, diagnosis: Diagnosis, *, policy: str, detai
         ("conversation", "\n".join(_conversation(episode, detail))),
         ("automatic_check", "\n".join(_findings(episode, diagnosis, detail))),
     ]
+
+
+def in_sections(sections: Iterable[tuple[str, str]]) -> str:
+    """Named texts as a judge reads them; what is empty is left out."""
     text = "\n\n".join(f"<{name}>\n{text}\n</{name}>" for name, text in sections if text)
     return redacted(text)
 

@@ -10,18 +10,19 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 
 from greenroom.analysis.errors import diagnose
 from greenroom.analysis.figures import Diagnosis
 from greenroom.errors import InputError, redacted
 from greenroom.judging.answers import (
-    ASSIGNMENT,
     KIND,
     SYSTEM,
     AnswerT,
     Assignment,
     KindAnswer,
+    assignment,
     parse_answer,
     response_format,
 )
@@ -76,6 +77,20 @@ async def judge_episode(
     )
 
 
+def prompt_digest() -> str:
+    """What tells versions of the judge's questions apart."""
+    return sha256(f"{SYSTEM}\n{assignment()}\n{KIND}".encode()).hexdigest()[:12]
+
+
+async def ask_author(model: Model, shown: str, *, turned: bool = False) -> Assignment:
+    """Whose doing a failure was, by the evidence as `evidence` writes it.
+
+    `turned` asks with the possible answers in the other order.
+    """
+    hearing = _Hearing(model, [{"role": "system", "content": SYSTEM}])
+    return await hearing.ask(f"{shown}\n\n{assignment(turned=turned)}", Assignment, turned=turned)
+
+
 async def _assignment(
     hearing: _Hearing, episode: EpisodeRecord, diagnosis: Diagnosis, policy: str
 ) -> Assignment:
@@ -83,7 +98,7 @@ async def _assignment(
         hearing.messages = [{"role": "system", "content": SYSTEM}]
         shown = evidence(episode, diagnosis, policy=policy, detail=detail)
         try:
-            return await hearing.ask(f"{shown}\n\n{ASSIGNMENT}", Assignment)
+            return await hearing.ask(f"{shown}\n\n{assignment()}", Assignment)
         except ContextWindowExceeded:
             if detail is DETAILS[-1]:
                 raise
@@ -103,14 +118,14 @@ class _Hearing:
     model: Model
     messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
 
-    async def ask(self, question: str, answer: type[AnswerT]) -> AnswerT:
+    async def ask(self, question: str, answer: type[AnswerT], *, turned: bool = False) -> AnswerT:
         """The answer to a question, which is asked again while it cannot be used."""
         self.messages.append({"role": "user", "content": question})
         given = await ask_for(
             lambda text: parse_answer(text, answer),
             self.model,
             self.messages,
-            response_format(answer),
+            response_format(answer, turned=turned),
         )
         # What went wrong on the way is of no use for the next question.
         self.messages.append({"role": "assistant", "content": given.model_dump_json()})

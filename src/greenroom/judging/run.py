@@ -13,7 +13,7 @@ from uuid import uuid4
 from greenroom._version import __version__
 from greenroom.analysis.counts import counted_episodes
 from greenroom.judging.config import JudgingConfig
-from greenroom.judging.faults import judge_episode
+from greenroom.judging.faults import judge_episode, prompt_digest
 from greenroom.messages import Message
 from greenroom.models import Ledger
 from greenroom.options import checked
@@ -115,6 +115,7 @@ def start_judging(
         run_id=run.id,
         run_name=run.name,
         judge=config.judge,
+        judge_prompt=prompt_digest(),
         episodes=episodes,
     )
     return store.judgings.create(judging, stem=f"{run.name}-judged")

@@ -50,6 +50,7 @@ OPTIONS = (
     "judge_api_base",
     "user_model",
     "user_model_provider",
+    "user_persona",
     "user_api_base",
     "max_turns",
     "max_concurrency",

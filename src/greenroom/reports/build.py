@@ -8,9 +8,11 @@ from typing import Any, TypedDict, Unpack, overload
 from greenroom.analysis.counts import counted_episodes
 from greenroom.analysis.evaluations import measure_results
 from greenroom.analysis.gates import check_gates, parse_gates
-from greenroom.errors import UnknownName
+from greenroom.errors import InputError, UnknownName
 from greenroom.reports.build_evaluation import counted_results, evaluation_report
 from greenroom.reports.build_run import run_report
+from greenroom.reports.exclusions import of_run, without_tasks
+from greenroom.reports.judge_checks import checks_of_evaluators
 from greenroom.reports.report import (
     EvaluatedRow,
     EvaluationData,
@@ -39,6 +41,8 @@ class Wanted(TypedDict, total=False):
     """Whether the simulated users are audited: every conversation is read."""
     by: Sequence[str]
     """What slices are made by: tag, kind or tool for a run, columns for an evaluation."""
+    without: Sequence[int | str]
+    """Tasks of a run to leave out: places, or files that name some."""
 
 
 @overload
@@ -52,11 +56,14 @@ def build_report(
 ) -> RunReport | EvaluationReport:
     """The report of a run or an evaluation, finished or not."""
     gates, strict, by = wanted.get("gates"), wanted.get("strict"), wanted.get("by", ())
+    without = wanted.get("without", ())
     if isinstance(job, RunRecord):
-        data = counted_run(counted_episodes(store, job.id)).data(store, job, by)
+        job = without_tasks(job, without)
+        data = counted_run(counted_episodes(store, job.id), job).data(store, job, by)
         if wanted.get("audit"):
             data = data.model_copy(update={"user_audit": audit_run(store, job)})
     else:
+        _refuse_tasks(without)
         data = _evaluation_data(store, job, by)
         if wanted.get("audit"):
             audit = audit_rows(evaluated_rows(store, job))
@@ -89,13 +96,22 @@ def report_of(
     return report.model_copy(update={"gates": results}) if results else report
 
 
-def records_report(store: Store, job: RunRecord | EvaluationRecord) -> RunReport | EvaluationReport:
+def records_report(
+    store: Store, job: RunRecord | EvaluationRecord, without: Sequence[int | str] = ()
+) -> RunReport | EvaluationReport:
     """Only the records, for forms that hold nothing else: nothing is measured."""
     if isinstance(job, RunRecord):
-        episodes = StoredEpisodes(lambda: store.runs.results(job.id))
-        return RunReport.model_construct(run=job, name=job.name, episodes=episodes, gates=[])
+        run = without_tasks(job, without)
+        episodes = StoredEpisodes(lambda: of_run(run, store.runs.results(run.id)))
+        return RunReport.model_construct(run=run, name=run.name, episodes=episodes, gates=[])
+    _refuse_tasks(without)
     results = StoredResults(lambda: evaluated_rows(store, job))
     return EvaluationReport.model_construct(name=job.name, results=results, gates=[])
+
+
+def _refuse_tasks(without: Sequence[int | str]) -> None:
+    if without:
+        raise InputError("Evaluations have rows, not tasks: --exclude-tasks is for runs.")
 
 
 def _evaluation_data(
@@ -117,6 +133,7 @@ def _evaluation_data(
         attempts_usage=attempts,
         by=list(by),
         user_tallies=_summed(one.user_tallies for one in results.counted),
+        judges=checks_of_evaluators(store, evaluation),
     )
 
 

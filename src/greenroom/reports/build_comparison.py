@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from greenroom.analysis import compared, figures
 from greenroom.analysis.comparison import (
+    EQUAL_WITHIN,
     WORTH_FINDING,
     ComparedEvaluation,
     ComparedRun,
@@ -16,9 +17,11 @@ from greenroom.analysis.comparison import (
 )
 from greenroom.analysis.counts import counted_episodes
 from greenroom.analysis.judged import JudgedFigures
-from greenroom.analysis.verdicts import p_text, verdict_in_short
+from greenroom.analysis.verdicts import p_text, points, verdict_in_short
 from greenroom.errors import InputError
 from greenroom.reports import shared_sections as shared
+from greenroom.reports.exclusions import exclusion_words, without_tasks
+from greenroom.reports.judge_checks import short_words
 from greenroom.reports.report import ComparisonReport
 from greenroom.reports.run_tally import RunTally, counted_run
 from greenroom.reports.sections import AnySection, Cell, Row
@@ -38,28 +41,34 @@ def compare_stored(
     *,
     convention: figures.ErrorConvention = "errors_excluded",
     detect: float = WORTH_FINDING,
+    margin: float = EQUAL_WITHIN,
     reasons: bool = True,
     counted: Callable[[RunRecord], RunTally] | None = None,
     equal_tasks: bool = False,
+    without: Sequence[int | str] = (),
 ) -> ComparisonReport:
     """Compare stored runs, or stored evaluations, with the first of them.
 
     Raises an InputError if they are not of the same tasks or rows; with `equal_tasks`, runs of
-    different task sets are compared on the tasks that are equal in all. `counted` gives what was
+    different task sets are compared on the tasks that are equal in all. The tasks `without` are
+    left out. `counted` gives what was
     counted of a run before; without it, its episodes are read. Without `reasons`, flipped rows of
     evaluations do not say why they failed, and no result is read in full.
     """
-    runs = [job for job in jobs if isinstance(job, RunRecord)]
+    runs = [without_tasks(job, without) for job in jobs if isinstance(job, RunRecord)]
     evaluations = [job for job in jobs if isinstance(job, EvaluationRecord)]
     if equal_tasks and evaluations:
         raise InputError("Evaluations have rows, not tasks: --equal-tasks is for runs.")
+    if without and evaluations:
+        raise InputError("Evaluations have rows, not tasks: --exclude-tasks is for runs.")
     equal = only_equal_tasks(runs) if equal_tasks else None
     if runs and equal is None:
         check_same_tasks(runs)
     if evaluations:
         _check_same_rows(store, evaluations)
         found = compare_evaluations(
-            [_compared_evaluation(store, one, reasons=reasons) for one in evaluations]
+            [_compared_evaluation(store, one, reasons=reasons) for one in evaluations],
+            margin=margin,
         )
         notes = [
             f"Only {percent(side.coverage)} of the planned calls were answered in {side.label}."
@@ -74,18 +83,19 @@ def compare_stored(
             )
         else:
             tallies = (
-                counted(run) if counted else counted_run(counted_episodes(store, run.id))
+                counted(run) if counted else counted_run(counted_episodes(store, run.id), run)
                 for run in runs
             )
         compared: list[ComparedRun] = []
         judged: dict[str, JudgedFigures] = {}
         for run, tally in zip(runs, tallies, strict=True):
             compared.append(tally.compared(run))
-            if verdicts := tally.judged(run):
+            if verdicts := tally.judged(store, run):
                 judged[run.name] = verdicts
-        found = compare_runs(compared, convention=convention, detect=detect)
+        found = compare_runs(compared, convention=convention, detect=detect, margin=margin)
         notes = [
             *(equal.notes if equal else ()),
+            *_exclusion_notes(runs),
             *_coverage_notes(compared, found),
             *_judge_notes(judged),
         ]
@@ -104,6 +114,15 @@ def compare_stored(
     )
 
 
+def _exclusion_notes(runs: Sequence[RunRecord]) -> Iterator[str]:
+    """What is excluded; once where it is the same in all."""
+    said = {run.name: " ".join(exclusion_words(run.excluded)) for run in runs}
+    if len(set(said.values())) > 1:
+        yield from (f"{name}: {one or 'no task is excluded.'}" for name, one in said.items())
+    elif runs:
+        yield from exclusion_words(runs[0].excluded)
+
+
 def _judge_notes(judged: Mapping[str, JudgedFigures]) -> Iterator[str]:
     """What of each run a judge decided: rewards with verdicts and without are different figures."""
     if not judged:
@@ -116,7 +135,9 @@ def _judge_notes(judged: Mapping[str, JudgedFigures]) -> Iterator[str]:
             [f"{plural(one.unjudged, 'sentence')} left out, not judged"] if one.unjudged else []
         )
         said.append(f"{label} has {' and '.join(words)}")
-    yield f"Rewards that need a judge: {'; '.join(said)}."
+    checks = (f"{label}: {short_words(one.check)}" for label, one in judged.items() if one.check)
+    known = "".join(f" {words}." for words in checks)
+    yield f"Rewards that need a judge: {'; '.join(said)}.{known}"
     means = (f"{label} {one.reward_without_judge:.3f}" for label, one in judged.items())
     yield f"Mean reward without the judge: {', '.join(means)}."
 
@@ -154,6 +175,7 @@ def _coverage_notes(runs: Sequence[ComparedRun], comparison: compared.Comparison
         runs,
         convention="errors_as_failures" if excluded else "errors_excluded",
         detect=comparison.detect,
+        margin=comparison.margin,
     )
     for one, otherwise in zip(comparison.comparisons, other.comparisons, strict=True):
         yield f"With episodes without a result {how}: {verdict_in_short(otherwise)}"
@@ -212,8 +234,18 @@ def sides(report: ComparisonReport) -> Iterator[AnySection]:
     if not report.runs:
         title, *head = ("Evaluations", "Evaluation", "Rows:count", "Answers:count:wide")
     more = (*head[1:], "Coverage:percent", *(["Cost each:money:wide"] if costs else []))
+    cautious = [
+        f"{name} of {side.label}"
+        for side, estimates in found
+        for name, estimate in estimates.items()
+        if estimate.cautious
+    ]
     yield shared.table(
-        "sides", title, (head[0], "Figure", *shared.estimate_columns(["Value"]), *more), rows
+        "sides",
+        title,
+        (head[0], "Figure", *shared.estimate_columns(["Value"]), *more),
+        rows,
+        notes=[f"Cautious intervals, near 0 or 1: {', '.join(cautious)}."] if cautious else [],
     )
 
 
@@ -237,16 +269,16 @@ def differences(report: ComparisonReport) -> Iterator[AnySection]:
             found = [(d.alias, d.rows, d) for d in one.evaluators]
         for name, n, d in found:
             apart = shared.estimate_cells(d.difference)
-            rows.append(
-                [one.label, name, n, known(d.baseline), known(d.value), *apart, p_text(d.p_value)]
-            )
+            values = (known(d.baseline), known(d.value))
+            rows.append([one.label, name, n, *values, *apart, p_text(d.p_value), known(d.within)])
     # On a narrow console, names and figures come before how many and p, which the headline has.
     units = "Tasks:count:wide" if report.runs else "Rows:count:wide"
     head = ("", "Figure", units, "Before:decimal", "Now:decimal", "Difference:signed")
+    tail = ("Interval:signed.2:interval", "p:decimal:wide", "Equal within:decimal:wide")
     yield shared.table(
         "differences",
         f"Against {report.comparisons[0].baseline}",
-        (*head, "Interval:signed.2:interval", "p:decimal:wide"),
+        (*head, *tail),
         rows,
         notes=list(_difference_notes(report)),
     )
@@ -254,6 +286,10 @@ def differences(report: ComparisonReport) -> Iterator[AnySection]:
 
 def _difference_notes(report: ComparisonReport) -> Iterator[str]:
     yield f"Intervals hold with {percent(report.confidence)} confidence."
+    yield (
+        "Equal within: a difference as large as this is ruled out, at the same level. Up to "
+        f"{points(report.margin)} count as equal."
+    )
     for one in report.comparisons:
         if isinstance(one, compared.RunComparison):
             yield _pairs("trials", "solved", one, one.trials)

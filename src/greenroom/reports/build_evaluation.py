@@ -14,6 +14,7 @@ from greenroom.reports import evaluation_words as words
 from greenroom.reports import sections
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.evaluation_words import cell_name, question_of, value_text
+from greenroom.reports.judge_checks import check_words, short_words
 from greenroom.reports.report import (
     EvaluatedRow,
     EvaluationData,
@@ -55,9 +56,16 @@ def evaluation_report(
         **shared.report_fields(EvaluationData, data, sections_of),
         name=data.evaluation.name,
         headline=words.headline(data),
-        notes=list(words.notes(data.figures, counted, unscored)),
+        notes=[*words.notes(data.figures, counted, unscored), *_judge_notes(data)],
         facts=shared.facts_of(_facts(data)),
     )
+
+
+def _judge_notes(data: EvaluationData) -> Iterator[str]:
+    """How far each judge can be trusted."""
+    for alias, check in data.judges.items():
+        hint = f"{alias} (with its settings)"
+        yield from (f"{alias}: {words}" for words in check_words(check, hint))
 
 
 def counted_results(
@@ -104,6 +112,8 @@ def _facts(data: EvaluationData) -> Iterator[tuple[str, str]]:
 def figures(data: EvaluationData) -> Iterator[AnySection]:
     """The scores of every evaluator, and the figures beside them."""
     found = data.figures
+    cautious = any(one.mean.cautious or one.passed.cautious for one in found.evaluators)
+    note = interval_note(found.confidence, _TRUTH, cautious=cautious)
     yield sections.Figures(
         id="figures",
         title="Figures",
@@ -113,7 +123,7 @@ def figures(data: EvaluationData) -> Iterator[AnySection]:
         ],
         confidence=found.confidence,
         units="rows",
-        notes=[interval_note(found.confidence, _TRUTH)] if found.with_result else [],
+        notes=[note] if found.with_result else [],
     )
 
 
@@ -123,6 +133,8 @@ def _evaluator_figures(one: EvaluatorFigures, data: EvaluationData) -> Iterator[
     broken = f", {one.broken:,} broken" if one.broken else ""
     scored = f"{one.scored:,} of {one.scored + one.unscored + one.broken:,} scored{broken}"
     meaning = f"mean score; {scored}"
+    if one.alias in data.judges:
+        meaning += f"; {short_words(data.judges[one.alias])}"
     of: dict[str, Any] = {"n": len(rows), "partial": one.scored < planned}
     yield shared.fig(f"{one.alias}.mean", one.alias, one.mean, meaning, **of, prominent=True)
     if one.judged and one.passed != one.mean:

@@ -11,6 +11,7 @@ from greenroom.analysis.tally import EpisodeLike
 from greenroom.reports import run_words as words
 from greenroom.reports import sections
 from greenroom.reports import shared_sections as shared
+from greenroom.reports.judge_checks import short_words
 from greenroom.reports.report import RunData, RunReport
 from greenroom.reports.run_figures import (
     LEADERBOARD_KS,
@@ -20,7 +21,15 @@ from greenroom.reports.run_figures import (
     turn_curve,
 )
 from greenroom.reports.sections import AnySection, columns
-from greenroom.reports.texts import KINDS, date_text, kind_words, known, percent, wish
+from greenroom.reports.texts import (
+    KINDS,
+    date_text,
+    kind_words,
+    known,
+    percent,
+    plural,
+    wish,
+)
 from greenroom.reports.user_audit import audit_sections
 from greenroom.util.raw_json import plain, raw_text
 
@@ -39,7 +48,8 @@ def run_report(data: RunData) -> RunReport:
 def _facts(data: RunData) -> Iterator[tuple[str, str]]:
     run = data.run
     yield "Agent", words.agent_label(data)
-    yield "Environment", f"{run.env}, split {run.task_split}"
+    without = f", without {plural(len(run.excluded), 'task')}" if run.excluded else ""
+    yield "Environment", f"{run.env}, split {run.task_split}{without}"
     yield "Pack", words.pack_label(data)
     if (point := run.rewound_to) is not None:
         place = f"task {point.task_index}, trial {point.trial}, turn {point.turn}"
@@ -57,9 +67,10 @@ def judge(data: RunData) -> Iterator[AnySection]:
     found = data.judged
     if found is None:
         return
+    mark = "" if not found.judge else f" ({short_words(found.check)})"
     rows: list[list[sections.Cell]] = [
         ["Reward without the judge", found.reward_without_judge],
-        ["Reward with the judge's verdicts", found.reward],
+        [f"Reward with the judge's verdicts{mark}", found.reward],
     ]
     if found.unjudged:
         rows.append(["Reward if all that is not judged were rejected", found.reward_if_rejected])
@@ -323,6 +334,7 @@ def provenance(data: RunData) -> Iterator[AnySection]:
     yield shared.provenance(
         run,
         ("Tasks", f"{len(run.task_indices):,} of {run.env}, split {run.task_split}"),
+        *([("Excluded tasks", str(len(run.excluded)))] if run.excluded else []),
         ("Trials", str(run.num_trials)),
         pack=run.pack,
     )
@@ -331,8 +343,27 @@ def provenance(data: RunData) -> Iterator[AnySection]:
         yield sections.Text(id="policy", title="Policy of the agent", text=run.policy, detail=True)
 
 
+def excluded(data: RunData) -> Iterator[AnySection]:
+    """The tasks that are left out, and why."""
+    found = data.run.excluded
+    if not found:
+        return
+    rows: list[list[sections.Cell]] = [
+        [
+            str(one.task_index),
+            one.task_id or "",
+            ", ".join(one.why) or "named by hand",
+            one.source or "by hand",
+        ]
+        for one in found
+    ]
+    head = ("Task", "Id", "Why", "Named by")
+    yield shared.table("excluded", "Excluded tasks", head, rows, detail=True)
+
+
 SECTIONS: tuple[shared.Builder[RunData], ...] = (
     figures,
+    excluded,
     judge,
     reliability,
     outcomes,

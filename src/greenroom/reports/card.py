@@ -11,15 +11,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
+from pydantic import ValidationError
+
 from greenroom.analysis.counts import counted_episode
 from greenroom.analysis.figures import ConventionMetrics
 from greenroom.errors import GreenroomError, InputError
 from greenroom.reports.build import report_of
+from greenroom.reports.exclusions import exclusion_words
 from greenroom.reports.plain import without_secrets
 from greenroom.reports.report import RunReport
 from greenroom.reports.run_tally import counted_run
 from greenroom.reports.texts import money, percent, plural
-from greenroom.store import RunRecord, Store
+from greenroom.store import ExcludedTask, RunRecord, Store
 from greenroom.store.aggregates import pruned_digests
 
 KIND: Final = "greenroom.card"
@@ -38,7 +41,7 @@ def build_card(store: Store, run: RunRecord, commands: Sequence[str] = ()) -> di
     """The card of a run; `commands` are those that play it again."""
     # A claim is worked out from the records themselves, and not from what was counted of them.
     episodes = map(counted_episode, store.runs.results(run.id))
-    report = report_of(counted_run(episodes).data(store, run))
+    report = report_of(counted_run(episodes, run).data(store, run))
     metrics = report.metrics
     excluded, counted = metrics.conventions["errors_excluded"], metrics.conventions
     return {
@@ -56,6 +59,7 @@ def build_card(store: Store, run: RunRecord, commands: Sequence[str] = ()) -> di
         "user": {
             "strategy": run.config.get("user_strategy"),
             "model": run.config.get("user_model"),
+            "persona": run.config.get("user_persona"),
             "options": without_secrets(run.config.get("user_options") or {}),
         },
         "tasks": len(run.task_indices),
@@ -71,7 +75,10 @@ def build_card(store: Store, run: RunRecord, commands: Sequence[str] = ()) -> di
             "not_played": metrics.missing,
             "outcomes": dict(sorted(metrics.outcomes.items())),
         },
-        "judge": None if report.judged is None else report.judged.model_dump(mode="json"),
+        # A later check of the judge changes nothing of what was claimed.
+        "judge": None
+        if report.judged is None
+        else report.judged.model_dump(mode="json", exclude={"check"}),
         "cost": _cost(report),
         "commands": list(commands),
         "episodes": _episodes(store, run),
@@ -80,11 +87,13 @@ def build_card(store: Store, run: RunRecord, commands: Sequence[str] = ()) -> di
 
 def _task_set(run: RunRecord) -> dict[str, Any]:
     kept = run.task_set
-    hashes = {} if kept is None else kept.model_dump(exclude={"task_hashes"})
+    hashes = {} if kept is None else kept.model_dump(exclude={"task_hashes"}, exclude_defaults=True)
+    excluded = [one.model_dump(mode="json") for one in run.excluded]
     pack = {name: run.pack.get(name) for name in ("name", "version", "commit", "edition", "source")}
     return {"env": run.env, "split": run.task_split, **pack, "hashes": hashes} | {
-        "official": run.official_tasks,
+        "official": run.official_tasks and not run.excluded,
         "caveats": [*map(str, run.pack.get("caveats", ())), *run.warnings],
+        **({"excluded": excluded} if excluded else {}),
     }
 
 
@@ -122,7 +131,10 @@ def _episodes(store: Store, run: RunRecord) -> dict[str, dict[str, str]]:
     episodes: dict[str, dict[str, str]] = {}
     # An episode that lost its conversation is known by the digest that was noted just before.
     digests = store.runs.digests(run.id) | pruned_digests(store.engine, run.id)
+    left_out = {one.task_index for one in run.excluded}
     for (task, trial), digest in sorted(digests.items()):
+        if task in left_out:
+            continue
         episodes.setdefault(str(task), {})[str(trial)] = digest[:_DIGITS]
     return episodes
 
@@ -144,11 +156,13 @@ def _lines(card: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     commit = f", commit {tasks['commit'][:12]}" if tasks.get("commit") else ""
     digest = tasks["hashes"].get("hash", "")[:12]
+    left_out = len(tasks.get("excluded", ()))
+    without = f" ({left_out} excluded)" if left_out else ""
     facts = {
         "Task set": f"{tasks['env']}, split {tasks['split']}, of {tasks['name']} "
         f"{tasks['version']}{commit}; hash {digest or 'unknown'}",
-        "Tasks and trials": f"{plural(card['tasks'], 'task')}, {plural(card['trials'], 'trial')} "
-        "each",
+        "Tasks and trials": f"{plural(card['tasks'], 'task')}{without}, "
+        f"{plural(card['trials'], 'trial')} each",
         "Agent": _who(agent) + (" (it knows the answers)" if agent["knows_the_answers"] else ""),
         "User": _who(user),
         "Coverage": f"{percent(coverage['share'])}: {coverage['with_result']:,} of "
@@ -174,6 +188,8 @@ def _lines(card: Mapping[str, Any]) -> Iterator[str]:
             f"| {name} | {_share(figure['value'])} | {between} | {figure['tasks']} | "
             f"{_share(otherwise.get(name, {}).get('value'))} |"
         )
+    for sentence in exclusion_words(excluded_on(card)):
+        yield from ("", f"- {sentence}")
     for caveat in tasks["caveats"]:
         yield from ("", f"- {caveat}")
     if card["commands"]:
@@ -250,6 +266,14 @@ def _as_markdown(card: Mapping[str, Any]) -> str | None:
         return None  # a part is missing, or is something else
 
 
+def excluded_on(card: Mapping[str, Any]) -> list[ExcludedTask]:
+    """The tasks that a card leaves out; raises InputError if it lists something else."""
+    try:
+        return [ExcludedTask.model_validate(one) for one in card["task_set"].get("excluded", ())]
+    except (AttributeError, KeyError, TypeError, ValidationError) as error:
+        raise InputError("The card does not list its excluded tasks as it should.") from error
+
+
 def verify_card(
     store: Store, run: RunRecord, card: Mapping[str, Any], commands: Sequence[str] = ()
 ) -> list[str]:
@@ -301,4 +325,4 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-__all__ = ["build_card", "card_json", "card_markdown", "read_card", "verify_card"]
+__all__ = ["build_card", "card_json", "card_markdown", "excluded_on", "read_card", "verify_card"]

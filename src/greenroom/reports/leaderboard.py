@@ -67,7 +67,7 @@ def published_rows(run: RunRecord) -> list[PublishedRow]:
     other tasks are no more comparable than those of another benchmark. Nor are there any for an
     agent that knows the answers.
     """
-    if run.reads_script or _is_scripted(run) or not _plays_official_split(run):
+    if knows_the_answers(run) or not _plays_official_split(run):
         return []
     rows = [*_tau_bench_rows(run), *_fastworkflow_rows(run)]
     return sorted(rows, key=lambda row: -row.pass_hat_k[1])
@@ -104,8 +104,10 @@ def one_trial_each(solved: int, tasks: int) -> Estimate:
     return SuccessIntervals([(1, 1)] * solved + [(1, 0)] * (tasks - solved)).pass_hat_k(1)
 
 
-def _is_scripted(run: RunRecord) -> bool:
-    """Whether the model is one of the model server's, which know the answers."""
+def knows_the_answers(run: RunRecord) -> bool:
+    """Whether the agent, or its model of the model server, knows the ground truth."""
+    if run.reads_script:
+        return True
     model = str(run.config.get("model") or "").rsplit("/", 1)[-1]
     return re.split("[+-]", model)[0] in ("oracle", "synthetic")
 

@@ -11,6 +11,7 @@ from pydantic import Field, WrapSerializer, WrapValidator, computed_field
 from greenroom.analysis import compared, figures
 from greenroom.analysis.evaluations import EvaluationFigures
 from greenroom.analysis.figures import Immutable
+from greenroom.analysis.judge_checks import JudgeCheck
 from greenroom.analysis.judged import JudgedFigures
 from greenroom.analysis.slices import Slice
 from greenroom.analysis.tally import usage_by_purse
@@ -216,6 +217,8 @@ class EvaluationData(Immutable, frozen=True):
     """The columns that slices are made by."""
     user_tallies: Tallies = Field(default_factory=Tallies)
     """What the simulated users counted, over all results; None where it is not known."""
+    judges: dict[str, JudgeCheck | None] = Field(default_factory=dict[str, JudgeCheck | None])
+    """Evaluators that are a model's opinion, by alias, and how far each can be trusted."""
     user_audit: UserAudit | None = None
     """What the simulated users did wrong, where that was asked for."""
 
@@ -231,6 +234,8 @@ class ComparisonReport(Report, frozen=True):
 
     kind: Literal["greenroom.comparison"] = "greenroom.comparison"
     confidence: float
+    margin: float
+    """The margin within which two count as equal."""
     convention: figures.ErrorConvention | None = None
     """For runs: what becomes of episodes without a result."""
     runs: list[compared.RunSide] = Field(default_factory=list[compared.RunSide])

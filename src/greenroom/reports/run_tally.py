@@ -16,6 +16,8 @@ from greenroom.analysis.tally import usage_by_purse
 from greenroom.analysis.tools import ToolTally
 from greenroom.config import JudgeConfig
 from greenroom.reports import shared_sections as shared
+from greenroom.reports.exclusions import counted_of_run, of_run
+from greenroom.reports.judge_checks import check_of_sentences
 from greenroom.reports.leaderboard import published_rows
 from greenroom.reports.report import RunData, StoredEpisodes
 from greenroom.store import NO_RESULT, RunRecord, Store
@@ -66,7 +68,8 @@ class RunTally:
 
     def data(self, store: Store, run: RunRecord, by: Sequence[str] = ()) -> RunData:
         """Everything that is known of the run, from what was counted so far."""
-        attempts = store.runs.attempts(run.id)
+        left_out = {one.task_index for one in run.excluded}
+        attempts = [one for one in store.runs.attempts(run.id) if one.key[0] not in left_out]
         wasted = usage_by_purse(attempt.usage for attempt in attempts)
         tools = self._tools.figures()
         return RunData(
@@ -83,7 +86,7 @@ class RunTally:
             errors=self._failures.breakdown(),
             published=published_rows(run),
             episodes=StoredEpisodes(
-                lambda: store.runs.results(run.id),
+                lambda: of_run(run, store.runs.results(run.id)),
                 self.counted,
                 tools,
                 lambda keys: store.runs.pages.each_of(run.id, keys),
@@ -91,7 +94,7 @@ class RunTally:
             identical_tasks=self._repeats.identical_tasks,
             crashes=self._crashes,
             pruned=self._pruned,
-            judged=self.judged(run),
+            judged=self.judged(store, run),
             attempts=len(attempts),
             attempts_cost=total_cost(wasted.values()),
             attempts_usage=wasted,
@@ -101,9 +104,12 @@ class RunTally:
             slices={one: slices_of(self._sliced, one) for one in by},
         )
 
-    def judged(self, run: RunRecord) -> JudgedFigures | None:
+    def judged(self, store: Store, run: RunRecord) -> JudgedFigures | None:
         """What a judge said of the run; None if no episode has sentences that count."""
-        return self._judged.figures(judge_of(run.config))
+        found = self._judged.figures(judge_of(run.config))
+        if found is None or not found.judge:
+            return found
+        return found.model_copy(update={"check": check_of_sentences(store, run)})
 
     def compared(self, run: RunRecord) -> ComparedRun:
         """The run as it is compared with others."""
@@ -119,10 +125,10 @@ class RunTally:
         )
 
 
-def counted_run(episodes: Iterable[CountedEpisode]) -> RunTally:
-    """What is kept of all episodes of a run."""
+def counted_run(episodes: Iterable[CountedEpisode], run: RunRecord | None = None) -> RunTally:
+    """What is kept of all episodes of a run; given the run, those of excluded tasks are not."""
     tally = RunTally()
-    for episode in episodes:
+    for episode in episodes if run is None else counted_of_run(run, episodes):
         tally.add(episode)
     return tally
 

@@ -9,6 +9,8 @@ from typing import Final
 from greenroom.analysis.figures import RunMetrics
 from greenroom.analysis.judged import JudgedFigures
 from greenroom.reports import texts
+from greenroom.reports.exclusions import exclusion_words
+from greenroom.reports.judge_checks import check_words, short_words
 from greenroom.reports.report import RunData
 from greenroom.reports.texts import one_line, percent, plural
 
@@ -62,7 +64,7 @@ def is_partial(metrics: RunMetrics, k: int) -> bool:
 def notes(report: RunData) -> list[str]:
     """What has to be known beside the headline; empty where there is nothing to add."""
     metrics, caveats = report.metrics, report.run.pack.get("caveats", ())
-    said = [*map(str, caveats), *report.run.warnings]
+    said = [*map(str, caveats), *report.run.warnings, *_reservations(report)]
     if metrics.missing:
         why = {"running": "the run is still going on", "interrupted": "the run was interrupted"}
         reason = why.get(report.run.status)
@@ -119,6 +121,14 @@ def notes(report: RunData) -> list[str]:
     return said
 
 
+def _reservations(report: RunData) -> Iterator[str]:
+    """What is left out, and a judge that is marked."""
+    yield from exclusion_words(report.run.excluded)
+    check = None if report.judged is None else report.judged.check
+    if check is not None and check.flaws:
+        yield f"The judge of this run: {short_words(check)}."
+
+
 def _leaderboards_convention(report: RunData) -> str:
     if report.run.pack.get("edition") != "tau2":
         return ""
@@ -133,6 +143,8 @@ def judge_notes(found: JudgedFigures) -> Iterator[str]:
         f"{plural(found.episodes, 'episode')}, {by}: {found.accepted:,} accepted, "
         f"{found.rejected:,} rejected, {found.unjudged:,} not judged."
     )
+    if found.judge:
+        yield from check_words(found.check, f"statements --judge-model {found.judge}")
     for reason, count in found.reasons.items():
         yield f"Not judged, {count:,} times: {one_line(reason, _LONGEST)}"
 
@@ -147,7 +159,9 @@ def interval_note(report: RunData) -> str:
         if main.tasks == 1
         else "what the agent would reach over all tasks of this kind"
     )
-    return texts.interval_note(report.metrics.confidence, truth)
+    shown = (*main.pass_hat_k.values(), main.average_reward, main.overall_score)
+    cautious = any(estimate.cautious for estimate in shown)
+    return texts.interval_note(report.metrics.confidence, truth, cautious=cautious)
 
 
 def conventions_differ(metrics: RunMetrics) -> bool:

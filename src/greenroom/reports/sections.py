@@ -75,6 +75,8 @@ class Figure(Immutable, frozen=True):
     high: float | None = None
     n: int | None = None
     """How many tasks or rows are behind it."""
+    cautious: bool = False
+    """The interval is on the safe side: it holds the truth more often than it says."""
     partial: bool = False
     """It stands on fewer tasks or rows than the result has."""
     format: Format = "decimal"

@@ -53,6 +53,7 @@ def fig(
     ends = (value.value, value.low, value.high) if isinstance(value, Estimate) else (value,)
     number, low, high = (*map(known, ends), None, None)[:3]
     fields = {"key": key, "label": label, "value": number, "low": low, "high": high}
+    fields |= {"cautious": isinstance(value, Estimate) and value.cautious}
     shown = {"format": form, "digits": digits, "meaning": meaning}
     other = known(second.value) if second else None
     return Figure.model_validate({**fields, **shown, "second": other, **more})

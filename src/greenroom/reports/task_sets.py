@@ -17,7 +17,9 @@ _PARTS = ("database", "policy", "tools", "documents")
 def place_of(run: RunRecord) -> str:
     """What a run was played on, in words."""
     digest = f" (hash {run.task_set.hash[:12]})" if run.task_set is not None else ""
-    return f"{run.env} {run.task_split} of {run.pack.get('name')} {run.pack.get('version')}{digest}"
+    without = f" without {plural(len(run.excluded), 'task')}" if run.excluded else ""
+    name = f"{run.pack.get('name')} {run.pack.get('version')}"
+    return f"{run.env} {run.task_split} of {name}{without}{digest}"
 
 
 class DifferentTasks(InputError):
@@ -61,8 +63,10 @@ def how_they_differ(one: RunRecord, other: RunRecord) -> list[str]:
     if one.env != other.env:
         differences.append("the domain")
     if one.task_set.tasks != other.task_set.tasks:
-        unpaired = len(other.task_indices) - len(equal_tasks(one, other))
-        differences.append(f"{unpaired} of {plural(len(other.task_indices), 'task')}")
+        equal = len(equal_tasks(one, other))
+        larger = max(one, other, key=lambda run: len(run.task_indices) - equal)
+        unpaired, count = len(larger.task_indices) - equal, len(larger.task_indices)
+        differences.append(f"{unpaired} of {plural(count, 'task')}")
     differences += [f"the {part}" for part in _differing_parts(one.task_set, other.task_set)]
     return differences + _differing_options(one, other)
 

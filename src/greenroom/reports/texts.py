@@ -68,6 +68,7 @@ _WISH = re.compile(
 )
 _WANTS = re.compile(r"\byou (want|need|wish|would like)\b", re.I)
 
+_CAUTIOUS = "near 0 and 1, and with few tasks or rows, they are on the safe side"
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
@@ -140,12 +141,13 @@ def plural(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def interval_note(confidence: float, truth: str) -> str:
+def interval_note(confidence: float, truth: str, *, cautious: bool = False) -> str:
     """What the ranges mean, in one line."""
     level = f"{100 * confidence:g}"
     return (
         f"The range beside a figure is its {level} % interval: of 100 such ranges, {level} hold "
         f"{truth}."
+        + (f" Those with * are cautious and hold it more often: {_CAUTIOUS}." if cautious else "")
     )
 
 
@@ -190,9 +192,12 @@ def cell_text(cell: Cell, column: Column) -> str:
 def figure_text(figure: Figure) -> tuple[str, str, str]:
     """A figure's value, its interval and its value under the second convention, as text."""
     value = figure.value
+    interval = span(figure.low, figure.high, figure.format, figure.digits)
+    if figure.cautious and interval:
+        interval += " *"
     return (
         figure.unknown if value is None and figure.unknown else _figure(figure, value),
-        span(figure.low, figure.high, figure.format, figure.digits),
+        interval,
         "" if figure.second is None else _figure(figure, figure.second),
     )
 

@@ -23,7 +23,7 @@ from greenroom.store import RunRecord, Store
 from greenroom.store.run_pages import RunPages, named_after, played_by
 
 _PAGE = 50
-_SAME = ("model", "user_strategy", "user_model")
+_SAME = ("model", "user_strategy", "user_model", "user_persona")
 
 
 class NightlyRun(Immutable, frozen=True):

@@ -16,6 +16,7 @@ from greenroom.audit import (
 )
 from greenroom.reports import sections
 from greenroom.reports import shared_sections as shared
+from greenroom.reports.exclusions import of_run
 from greenroom.reports.report import EvaluatedRow
 from greenroom.reports.sections import AnySection, Cell
 from greenroom.reports.texts import plural
@@ -32,7 +33,7 @@ NOTES = (
 def audit_run(store: Store, run: RunRecord) -> UserAudit:
     """The audit of a run's simulated users; every conversation is read, one after the other."""
     return audit_episodes(
-        store.runs.results(run.id),
+        of_run(run, store.runs.results(run.id)),
         task_indices=run.task_indices,
         num_trials=run.num_trials,
         judged=_judged(store, run),

@@ -199,6 +199,8 @@ class EvaluationRecord(JobRecord):
     row_count: int
     """How many rows are evaluated: the first ones of the test set, or all."""
     repeats: int = 1
+    judge_check: dict[str, Any] | None = None
+    """What it found, where it is a check of a judge that is over."""
 
     @property
     def planned(self) -> int:

@@ -63,3 +63,5 @@ class JudgingRecord(RunJobRecord):
 
     judge: str
     """The judge's model."""
+    judge_prompt: str = ""
+    """What tells versions of its questions apart."""

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from hashlib import sha256
 from operator import attrgetter
 from sys import intern
 from typing import Any, Literal
@@ -290,6 +291,20 @@ class RewindPoint(Record):
     """How many steps are kept."""
 
 
+class ExcludedTask(Record):
+    """A task that a run, or a look at one, leaves out."""
+
+    task_index: int
+    task_id: str | None = None
+    """Its own id, where it has one."""
+    hash: str = ""
+    """Of its content; empty where it is not known."""
+    why: list[str] = Field(default_factory=list[str])
+    """The kinds of faults that an audit found; empty where it was named without a reason."""
+    source: str = ""
+    """The file that named it; empty if it was named by hand."""
+
+
 class TaskSetRecord(Record):
     """Which tasks a run plays, and on which data: hashes of the content, however it was packed."""
 
@@ -305,6 +320,43 @@ class TaskSetRecord(Record):
     """The knowledge base and its prompts."""
     task_hashes: list[str] = Field(default_factory=list[str])
     """Of each task that is played, in the order of `task_indices`."""
+    whole_hash: str = ""
+    """What `hash` is with the excluded tasks; empty where none are."""
+    whole_tasks: str = ""
+    """What `tasks` is with the excluded tasks; empty where none are."""
+
+    @property
+    def whole(self) -> TaskSetRecord:
+        """The set without exclusions: what the data is by itself."""
+        if not self.whole_hash:
+            return self
+        return self.model_copy(
+            update={
+                "hash": self.whole_hash,
+                "tasks": self.whole_tasks,
+                "whole_hash": "",
+                "whole_tasks": "",
+            }
+        )
+
+    def without(self, excluded: Collection[ExcludedTask]) -> TaskSetRecord:
+        """The set when these are all that is excluded: its hashes are those of no full set."""
+        whole = self.whole
+        if not excluded:
+            return whole
+        left_out = sorted(f"{one.task_index} {one.hash}" for one in excluded)
+        hashes = [
+            sha256("\n".join([one, "without", *left_out]).encode()).hexdigest()
+            for one in (whole.hash, whole.tasks)
+        ]
+        return whole.model_copy(
+            update={
+                "hash": hashes[0],
+                "tasks": hashes[1],
+                "whole_hash": whole.hash,
+                "whole_tasks": whole.tasks,
+            }
+        )
 
 
 class RunRecord(JobRecord):
@@ -319,6 +371,8 @@ class RunRecord(JobRecord):
     """The pack's name, version, source, licence, edition and commit."""
     task_set: TaskSetRecord | None = None
     """None in runs of versions that did not keep it."""
+    judge_prompt: str = ""
+    """What tells versions of its judge's question apart; empty without a judge."""
     policy: str = ""
     reads_script: bool = False
     """The agent knew the ground truth: a rehearsal, which no published row stands beside."""
@@ -326,6 +380,8 @@ class RunRecord(JobRecord):
     """What is wrong with the tasks, as far as it was seen when the run was begun."""
     official_tasks: bool = False
     """The tasks are those of Tau Bench's official split, so published rows may stand beside it."""
+    excluded: list[ExcludedTask] = Field(default_factory=list[ExcludedTask])
+    """Tasks that would be played and are left out; `task_indices` has none of them."""
     rewound_to: RewindPoint | None = None
     """Where its episodes begin, if they go on from an episode of another run."""
 

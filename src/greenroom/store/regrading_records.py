@@ -8,7 +8,13 @@ from typing import Any, Literal
 from pydantic import Field
 
 from greenroom.store.outcomes import Outcome
-from greenroom.store.records import CellKey, CellRecord, RunJobRecord, TaskSetRecord
+from greenroom.store.records import (
+    CellKey,
+    CellRecord,
+    ExcludedTask,
+    RunJobRecord,
+    TaskSetRecord,
+)
 from greenroom.store.trajectory_records import RewardRecord
 from greenroom.trajectories import Basis
 
@@ -81,7 +87,11 @@ class RegradingRecord(RunJobRecord):
     """Hashes of what they were played on, where the run has them."""
     task_split: str = ""
     """The split whose tasks they are graded by."""
+    excluded: list[ExcludedTask] = Field(default_factory=list[ExcludedTask])
+    """Tasks whose episodes are left out."""
     judge: str = ""
     """The judge's model; empty without one."""
+    judge_prompt: str = ""
+    """What tells versions of its question apart."""
     basis: list[Basis] = Field(default_factory=list[Basis])
     """The parts that count, where they are not those of the tasks."""

@@ -202,6 +202,6 @@ def played_by(agent: str, env: str = "") -> ColumnElement[bool]:
     return by_agent & jobs.c.dataset.startswith(f"{storable(env)}/", autoescape=True)
 
 
-def named_after(stem: str) -> ColumnElement[bool]:
+def named_after(stem: str, between: str = "-") -> ColumnElement[bool]:
     """Whether a run's name begins with a stem and a hyphen, as the names that are made up do."""
-    return jobs.c.name.startswith(f"{storable(stem)}-", autoescape=True)
+    return jobs.c.name.startswith(f"{storable(stem)}{between}", autoescape=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from greenroom.users.conditions import Condition, Goal
+from greenroom.users.prompts import PERSONAS
 from greenroom.users.scripted import ScriptedUser
 from greenroom.users.scripts import Answer, Otherwise, Reply, UserScript, UserScripts
 from greenroom.users.strategies import (
@@ -14,6 +15,7 @@ from greenroom.users.strategies import (
 )
 
 __all__ = [
+    "PERSONAS",
     "Answer",
     "Condition",
     "Goal",

@@ -77,6 +77,7 @@ class LlmUser:
         seed: int | None = None,
         greeting: str = prompts.AGENT_GREETING,
         stop_words: Sequence[str] = (STOP,),
+        persona: str | None = None,
         past: Sequence[ChatMessage] = (),
     ) -> None:
         self._model = model
@@ -87,6 +88,7 @@ class LlmUser:
         self._past = [*past] if heard is None else [*past[:-1]]
         self._greeting = greeting if heard is None else str(heard["content"])
         self._stop_words = stop_words
+        self._persona = persona
         self._tools: UserTools | None = None
         self._tidy = CallTidier()
         self.instruction = ""
@@ -135,7 +137,16 @@ class LlmUser:
 
     def system_prompt(self, instruction: str) -> str:
         """The system prompt for the model."""
-        return prompts.part(instruction, acts=self.acts, stop_words=self._stop_words)
+        return self._part(instruction)
+
+    def _part(self, instruction: str, *, thoughts: bool = False) -> str:
+        return prompts.part(
+            instruction,
+            acts=self.acts,
+            stop_words=self._stop_words,
+            thoughts=thoughts,
+            persona=self._persona,
+        )
 
     def kept(self, said: str) -> ChatMessage:
         """What the user's own conversation keeps of a message, where only that is known."""
@@ -242,7 +253,7 @@ class ReactUser(LlmUser):
     """Writes a thought and a response; the agent gets the response, or STOP if it is anywhere."""
 
     def system_prompt(self, instruction: str) -> str:
-        return prompts.part(instruction, acts=self.acts, stop_words=self._stop_words, thoughts=True)
+        return self._part(instruction, thoughts=True)
 
     def kept(self, said: str) -> ChatMessage:
         # The thoughts were not recorded. The label shows the form that answers have.
@@ -315,10 +326,11 @@ class VerifyUser(LlmUser):
         if not self._checks:
             return []
         self._tally.check()
+        # Who is forgetful by persona may say so as one who is by instruction.
+        manner = f"\n\nYou are {self._persona}." if self._persona else ""
+        brief = f"{self.instruction}{manner}"
         # A long conversation takes a while to read: other episodes go on meanwhile.
-        return await anyio.to_thread.run_sync(
-            faults_of_draft, self.instruction, [*conversation], draft
-        )
+        return await anyio.to_thread.run_sync(faults_of_draft, brief, [*conversation], draft)
 
     async def review(self, conversation: Sequence[ChatMessage], draft: str) -> Review:
         """Whether the draft fits the instruction and what was said so far."""
@@ -349,6 +361,7 @@ def _about(context: UserContext) -> dict[str, Any]:
         "seed": context.seed,
         "greeting": context.greeting or prompts.AGENT_GREETING,
         "stop_words": context.stop_words,
+        "persona": context.persona,
         "past": context.past,
     }
 

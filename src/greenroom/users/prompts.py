@@ -46,6 +46,29 @@ else on your own.
 - What you say about the state of things comes from a result or from your brief. If you have not \
 looked, look first or say that you do not know."""
 
+PERSONAS: Final[Mapping[str, str]] = {
+    "plain": "",
+    "terse": """\
+- You write as little as you can: a few words, no greeting, no thanks, no full sentences where a \
+word will do. You answer what was asked and add nothing.""",
+    "chatty": """\
+- You love to talk. You wander off into small remarks about your day, the weather or how you feel \
+about all this, and your wish comes somewhere in between. The remarks hold no facts that could \
+matter to the agent.""",
+    "impatient": """\
+- You are in a hurry and let it show. You complain when something takes long or is asked twice, \
+and press for the result. You stay within the brief, and still answer what you are asked.""",
+    "forgetful": """\
+- You are absent-minded. The first time that the agent asks for a detail such as a number or a \
+date, you say that you have to look, and give it when you are asked again. You may bring up a part \
+of your wish late, but before the chat ends.""",
+    "non-native": """\
+- The language of this chat is not your own. You use short and simple sentences with small \
+mistakes of grammar and word order, and ask what an unusual word means. Names, numbers and dates \
+you write as the brief has them.""",
+}
+"""Ways to behave, by name: lines that are added to the rules of a user's part."""
+
 _OTHER_ENDS: Final[Mapping[str, str]] = {
     "###TRANSFER###": "When the agent has made clear that it hands you over to somebody else",
     "###OUT-OF-SCOPE###": "When the brief does not tell you enough to go on with the chat",
@@ -87,17 +110,20 @@ def part(
     acts: bool = False,
     stop_words: Sequence[str] = (STOP,),
     thoughts: bool = False,
+    persona: str | None = None,
 ) -> str:
     """The system prompt of a model that plays the customer.
 
-    The customer may have tools, other words to end the chat with, and thoughts before each message.
+    The customer may have tools, other words to end the chat with, thoughts before each message, and
+    a way to behave.
     """
     ends = [
         f"- {_OTHER_ENDS[word]}, write {word} and not one word besides. This ends the chat as well."
         for word in stop_words
         if word in _OTHER_ENDS
     ]
-    rules = "\n".join([_PART, *ends])
+    manner = PERSONAS[persona] if persona else ""
+    rules = "\n".join([_PART, *ends, *([manner] if manner else [])])
     parts = [rules, *([_ACTS] if acts else []), *([_TWO_PARTS] if thoughts else [])]
     return "\n\n".join([*parts, f"Your brief:\n{instruction}"])
 

@@ -13,6 +13,7 @@ from greenroom.domains.tasks import STOP
 from greenroom.errors import InputError
 from greenroom.options import Settings, check_settings
 from greenroom.registry import Registry, maker
+from greenroom.users.prompts import PERSONAS
 
 if TYPE_CHECKING:
     from greenroom.domains.environment import SimulatedUser
@@ -39,6 +40,8 @@ class UserContext:
     """The words that end a conversation in this domain."""
     greeting: str | None = None
     """What agents have said before the user's first message, if the domain says so."""
+    persona: str | None = None
+    """How a user that a model plays behaves: a name of `PERSONAS`."""
     past: Sequence[ChatMessage] = ()
     """What was said and done before, from the user's side; the agent's message comes last."""
     task_index: int | None = None
@@ -73,6 +76,20 @@ class UserStrategy:
     """The columns of test sets that users with these settings need; no workflow gets them."""
     goals: Callable[[UserContext], Sequence[Goal]] | None = None
     """When the user has what they want, as far as that can be seen without a judge."""
+
+    def check_persona(self, persona: str | None) -> str | None:
+        """A persona for its users; raises InputError if there is none such, or they take none."""
+        if persona is None:
+            return None
+        if persona not in PERSONAS:
+            known = ", ".join(PERSONAS)
+            raise InputError(f"Unknown --user-persona '{persona}'. Known: {known}.")
+        if not self.needs_model:
+            raise InputError(
+                f"--user-persona is for users that a model plays: the {self.name} user has no "
+                "manner of its own."
+            )
+        return persona
 
     def check(self, given: Mapping[str, Any] | BaseModel | None = None) -> BaseModel:
         """The settings for its users; raises InputError for what is wrong."""

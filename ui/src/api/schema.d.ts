@@ -2428,7 +2428,7 @@ export interface components {
              * Verdict
              * @enum {string}
              */
-            verdict: "better" | "worse" | "no_difference_shown";
+            verdict: "better" | "worse" | "equivalent" | "no_difference_shown";
         };
         /**
          * EvaluationItem
@@ -3580,7 +3580,7 @@ export interface components {
              * Verdict
              * @enum {string}
              */
-            verdict: "better" | "worse" | "no_difference_shown";
+            verdict: "better" | "worse" | "equivalent" | "no_difference_shown";
         };
         /**
          * RunItem

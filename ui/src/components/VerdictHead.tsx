@@ -5,6 +5,7 @@ import { Warnings } from "./Warnings";
 const VERDICTS = {
   better: ["good", "better"],
   worse: ["bad", "worse"],
+  equivalent: ["", "equal within the margin"],
   no_difference_shown: ["", "no difference shown"],
 } as const;
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from greenroom.domains.airline.figures import OFFICIAL_FIGURES
+from greenroom.domains.airline.policy_checks import CHECKS
 from greenroom.domains.airline.tools import tools
 from greenroom.domains.generation import TaskGenerator
 from greenroom.domains.plugins import TAU2, DomainPlugin
@@ -37,6 +38,7 @@ plugin = DomainPlugin(
     tools,
     builtin_pack=_builtin_pack,
     generate=TaskGenerator(_generate, ("official", "hard"), OFFICIAL_FIGURES),
+    policy_checks=CHECKS,
     editions={TAU2: lambda settings: _tau2()},
 )
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from greenroom.domains.generation import TaskGenerator
 from greenroom.domains.plugins import TAU2, DomainPlugin
 from greenroom.domains.retail.figures import OFFICIAL_FIGURES
+from greenroom.domains.retail.policy_checks import CHECKS
 from greenroom.domains.retail.tools import tools
 from greenroom.options import Count, Settings
 
@@ -53,6 +54,7 @@ plugin = DomainPlugin(
     builtin_pack=_builtin_pack,
     settings=RetailSettings,
     generate=TaskGenerator(_generate, ("official", "hard", "easy"), OFFICIAL_FIGURES),
+    policy_checks=CHECKS,
     editions={TAU2: lambda settings: _tau2()},
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from greenroom.domains.airline.policy_checks import TAU2_CHECKS
 from greenroom.domains.packs import read_text
 from greenroom.domains.tau2 import airline_flights, airline_reservations, shared_tools
 from greenroom.domains.tau2.airline_records import FlightDB
@@ -40,4 +41,10 @@ def get_user_details(world: World, user_id: Any) -> str:
 def airline_edition() -> Edition:
     """The rules of tau2's airline domain."""
     load = pack_loader(table_reader(FlightDB), policy=lambda root: read_text(root / "policy.md"))
-    return tau2_edition(tools, load, merge=data_merger(FlightDB), hash_world=hash_world)
+    return tau2_edition(
+        tools,
+        load,
+        merge=data_merger(FlightDB),
+        hash_world=hash_world,
+        policy_checks=TAU2_CHECKS,
+    )

@@ -12,6 +12,7 @@ from greenroom.domains.tau2.grading import grade
 
 if TYPE_CHECKING:
     from greenroom.domains.packs import Pack
+    from greenroom.domains.policy_checks import PolicyCheck
     from greenroom.domains.tasks import Task
     from greenroom.domains.tools import ToolInfo, Toolset
     from greenroom.domains.world import World
@@ -37,6 +38,7 @@ def tau2_edition(
     hash_world: Callable[[World], str] | None = None,
     policy: Callable[[Pack, Task], str] | None = None,
     tool_infos: Callable[[Pack], list[ToolInfo]] | None = None,
+    policy_checks: tuple[PolicyCheck, ...] = (),
     solo: bool = False,
 ) -> Edition:
     """The rules of a domain of tau2-bench."""
@@ -61,6 +63,7 @@ def tau2_edition(
         max_steps=MAX_STEPS,
         counts_messages=True,
         max_errors=MAX_ERRORS,
+        policy_checks=policy_checks,
         solo=solo,
     )
 

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from greenroom.domains.packs import read_text
+from greenroom.domains.retail.policy_checks import CHECKS
 from greenroom.domains.tau2 import retail_orders, shared_tools
 from greenroom.domains.tau2.edition import tau2_edition
 from greenroom.domains.tau2.hashing import hash_world
@@ -81,7 +82,9 @@ def list_all_product_types(world: World) -> str:
 def retail_edition() -> Edition:
     """The rules of tau2's retail domain."""
     load = pack_loader(table_reader(RetailDB), policy=lambda root: read_text(root / "policy.md"))
-    return tau2_edition(tools, load, merge=data_merger(RetailDB), hash_world=hash_world)
+    return tau2_edition(
+        tools, load, merge=data_merger(RetailDB), hash_world=hash_world, policy_checks=CHECKS
+    )
 
 
 class _Directory:

@@ -20,6 +20,7 @@ from greenroom.domains.tau2.telecom.hashing import hash_world
 from greenroom.domains.tau2.telecom.network_tools import network_tools
 from greenroom.domains.tau2.telecom.phone_records import read_user_tables
 from greenroom.domains.tau2.telecom.policies import PolicyKind, policy_reader
+from greenroom.domains.tau2.telecom.policy_checks import CHECKS
 from greenroom.domains.tau2.telecom.set_up import AGENT_SET_UP, USER_SET_UP
 from greenroom.domains.tau2.telecom.sync import sync
 from greenroom.domains.tools import Toolset
@@ -104,5 +105,6 @@ def _edition(settings: TelecomSettings, load: Callable[[Path, str], Pack]) -> Ed
         functions=FUNCTIONS,
         sync=sync,
         hash_world=hash_world,
+        policy_checks=CHECKS,
         solo=settings.solo,
     )

@@ -1,0 +1,300 @@
+"""How much of what an agent achieves depends on the task, on the user and on chance.
+
+The same tasks are played with several users, each in several trials. A result is then the sum of
+five parts that vary independently:
+
+    task            tasks differ in how hard they are
+    user            users differ in how well agents get on with them
+    task and user   some users make some tasks harder
+    trial           what trials of a task have in common whoever the user is, by a seed, say
+    residual        the rest: chance
+
+Each part is estimated from the mean product of two results, of which the pairs share one thing or
+another: two results of one task with different users and trials have the task in common, and
+nothing else. No cell has to be there, and none of the estimates is biased by cells that are missing
+at random. Estimates below 0 are 0. Uncertainty is the jackknife's, over groups of tasks; the users
+are few, so theirs has an interval of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+from statistics import NormalDist, fmean, variance
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from greenroom.analysis.distributions import student_quantile
+from greenroom.analysis.figures import CONFIDENCE, Estimate, Immutable, without_interval
+
+Results = Mapping[tuple[int, int, int], float]
+"""A result from 0 to 1 by task, user and trial."""
+
+Part = Literal["task", "user", "task_and_user", "trial", "residual"]
+PARTS: tuple[Part, ...] = ("task", "user", "task_and_user", "trial", "residual")
+MOST_VARIANCE = 0.25
+"""Of what lies between 0 and 1."""
+_GROUPS = 50
+_FEWEST_TASKS = 3
+
+
+class VariancePart(Immutable, frozen=True):
+    """One part of the variance."""
+
+    part: Part
+    variance: Estimate
+    share: float
+    """Of all parts together."""
+
+
+class VarianceSplit(Immutable, frozen=True):
+    """The variance of results by what it comes from."""
+
+    parts: list[VariancePart]
+    """Without several trials, trials count as task, and what suits users as residual."""
+    tasks: int
+    users: int
+    results: int
+    missing: int
+    """Cells of tasks x users x trials without a result."""
+    user_deviation: Estimate
+    """The standard deviation of users, with an interval for users like these."""
+
+    def share_of(self, part: Part) -> float:
+        """The share of one part; 0 where it was not told apart."""
+        return next((one.share for one in self.parts if one.part == part), 0.0)
+
+
+class _Moments:
+    """Mean products of pairs of results, from sums over groups."""
+
+    def __init__(self, tasks: Codes, users: Codes, trials: Codes, values: Values) -> None:
+        self.count = len(values)
+        single = float(values @ values), float(self.count)
+        all_pairs = float(values.sum()) ** 2, float(self.count) ** 2
+        task, user = _squares(tasks, values), _squares(users, values)
+        cell = _squares(_joined(tasks, users), values)
+        trial = _squares(_joined(tasks, trials), values)
+        self.one = _ratio(single)
+        self.task_user = _ratio(_less(cell, single))
+        self.task_trial = _ratio(_less(trial, single))
+        self.task = _ratio(_plus(_less(_less(task, cell), trial), single))
+        self.user = _ratio(_less(user, cell))
+        self.none = _ratio(_plus(_less(_less(all_pairs, task), user), cell))
+
+    def parts(self) -> dict[Part, float]:
+        """The variance of each part, which may be below 0."""
+        total = self.one - self.none
+        user = self.user - self.none
+        if np.isnan(self.task):  # One trial each: pairs with a task in common share the trial, too.
+            task = self.task_trial - self.none
+            return {"task": task, "user": user, "residual": total - task - user}
+        task = self.task - self.none
+        trial = self.task_trial - self.task
+        both = self.task_user - self.task - user
+        rest = total - task - user - trial - both
+        return {
+            "task": task,
+            "user": user,
+            "task_and_user": both,
+            "trial": trial,
+            "residual": rest,
+        }
+
+
+Codes = NDArray[np.int64]
+Values = NDArray[np.float64]
+_Sum = tuple[float, float]
+"""A sum of products, and of how many pairs."""
+
+
+def split_variance(results: Results, confidence: float = CONFIDENCE) -> VarianceSplit:
+    """Split the variance of results over tasks, users and trials.
+
+    It takes at least two users and three tasks. Results that are all the same have no intervals:
+    they do not say what would vary.
+    """
+    keys = np.array(sorted(results), dtype=np.int64).reshape(-1, 3)
+    values = np.array([results[int(i), int(u), int(t)] for i, u, t in keys], dtype=np.float64)
+    tasks, users, trials = (np.unique(keys[:, place], return_inverse=True)[1] for place in range(3))
+    sizes = [int(one.max()) + 1 if len(one) else 0 for one in (tasks, users, trials)]
+    if sizes[0] < _FEWEST_TASKS or sizes[1] < 2:
+        raise ValueError("a split takes at least three tasks and two users")
+    missing = sizes[0] * sizes[1] * sizes[2] - len(values)
+    counts = {"tasks": sizes[0], "users": sizes[1], "results": len(values), "missing": missing}
+    if np.ptp(values) == 0:
+        alike = without_interval(0.0)
+        same = [VariancePart(part=part, variance=alike, share=0.0) for part in PARTS]
+        return VarianceSplit(parts=same, user_deviation=alike, **counts)
+    whole = _Moments(tasks, users, trials, values).parts()
+    groups = min(_GROUPS, sizes[0])
+    left = [
+        _Moments(tasks[kept], users[kept], trials[kept], values[kept]).parts()
+        for kept in (tasks % groups != group for group in range(groups))
+    ]
+    reach = student_quantile(groups - 1, (1 + confidence) / 2)
+    found: dict[Part, Estimate] = {}
+    for part, value in whole.items():
+        without = [one[part] for one in left if part in one]
+        error = sqrt((groups - 1) / groups * sum((one - fmean(without)) ** 2 for one in without))
+        found[part] = Estimate(
+            value=max(0.0, value),
+            low=min(MOST_VARIANCE, max(0.0, value - reach * error)),
+            high=min(MOST_VARIANCE, max(0.0, value + reach * error)),
+            method="estimated",
+        )
+    total = sum(one.value for one in found.values())
+    means = [float(values[users == user].mean()) for user in range(sizes[1])]
+    return VarianceSplit(
+        parts=[
+            VariancePart(part=part, variance=one, share=one.value / total if total else 0.0)
+            for part, one in found.items()
+        ],
+        user_deviation=user_deviation(means, found["user"].value, confidence),
+        **counts,
+    )
+
+
+def user_deviation(means: Sequence[float], value: float, confidence: float) -> Estimate:
+    """The standard deviation of users like these: few users say little about it.
+
+    The means of users vary by more than users do: by chance, too. Their variance has the interval
+    of a variance of normal values; what chance adds to it is taken off both ends.
+    """
+    degrees = len(means) - 1
+    seen = variance(means)
+    if seen == 0:
+        return without_interval(0.0)
+    chance = max(0.0, seen - value)
+    tail = (1 - confidence) / 2
+    low, high = (degrees * seen / _chi_square(degrees, share) for share in (1 - tail, tail))
+    ends = (sqrt(min(MOST_VARIANCE, max(0.0, end - chance))) for end in (low, high))
+    low, high = ends
+    middle = sqrt(value)
+    return Estimate(value=middle, low=min(low, middle), high=max(high, middle), method="estimated")
+
+
+def _chi_square(degrees: int, share: float) -> float:
+    """The quantile by Wilson and Hilferty; so close to 0 that it says nothing, for one degree."""
+    step = 2 / (9 * degrees)
+    root = 1 - step + NormalDist().inv_cdf(share) * sqrt(step)
+    return degrees * max(root, 1e-4) ** 3
+
+
+def _joined(first: Codes, second: Codes) -> Codes:
+    return np.unique(first * (int(second.max()) + 1) + second, return_inverse=True)[1]
+
+
+def _squares(groups: Codes, values: Values) -> _Sum:
+    """All products within groups, each value's own square among them."""
+    sums, counts = np.bincount(groups, weights=values), np.bincount(groups).astype(np.float64)
+    return float(sums @ sums), float(counts @ counts)
+
+
+def _less(one: _Sum, other: _Sum) -> _Sum:
+    return one[0] - other[0], one[1] - other[1]
+
+
+def _plus(one: _Sum, other: _Sum) -> _Sum:
+    return one[0] + other[0], one[1] + other[1]
+
+
+def _ratio(one: _Sum) -> float:
+    return one[0] / one[1] if one[1] > 0.5 else float("nan")
+
+
+# Two agents
+
+
+class UserDifference(Immutable, frozen=True):
+    """How far two agents lie apart with one user."""
+
+    user: str
+    tasks: int
+    baseline: float
+    value: float
+    difference: Estimate
+    p_value: float
+    flipped: bool
+    """The order is not that over all users."""
+    sure: bool
+    """The difference with this user is beyond chance, after correction for all users."""
+
+
+class RankingSpread(Immutable, frozen=True):
+    """How far the ranking of two agents depends on the user."""
+
+    difference: float
+    """The mean over users."""
+    users: list[UserDifference]
+    flips: float
+    """The share of users with whom the order is the other one."""
+    sure_flips: int
+    """Of these, how many are beyond chance."""
+    deviation: Estimate
+    """The standard deviation of the true difference over users, for users like these."""
+
+
+def spread_of_ranking(
+    baseline: Mapping[str, Mapping[int, Sequence[bool]]],
+    other: Mapping[str, Mapping[int, Sequence[bool]]],
+    confidence: float = CONFIDENCE,
+) -> RankingSpread:
+    """Compare two agents user by user; results are by user and task, a list of trials each."""
+    from greenroom.analysis.paired import holm, paired_figures
+
+    names = [name for name in baseline if name in other]
+    if len(names) < 2:
+        raise ValueError("a ranking over users takes two users that both agents have")
+    apart: dict[tuple[int, int, int], float] = {}
+    found: list[tuple[str, int, float, float, Estimate, float]] = []
+    for place, name in enumerate(names):
+        common = sorted(
+            task for task, trials in baseline[name].items() if trials and other[name].get(task)
+        )
+        before = [fmean(baseline[name][task]) for task in common]
+        after = [fmean(other[name][task]) for task in common]
+        one = paired_figures(before, after, confidence)
+        found.append((name, len(common), one.baseline, one.value, one.difference, one.p_value))
+        apart |= {
+            (task, place, 0): high - low
+            for task, low, high in zip(common, before, after, strict=True)
+        }
+    corrected = holm([one[-1] for one in found])
+    overall = fmean(one[4].value for one in found)
+    users = [
+        UserDifference(
+            user=name,
+            tasks=tasks,
+            baseline=then,
+            value=now,
+            difference=difference,
+            p_value=p_value,
+            flipped=difference.value * overall < 0,
+            sure=p <= 1 - confidence,
+        )
+        for (name, tasks, then, now, difference, p_value), p in zip(found, corrected, strict=True)
+    ]
+    return RankingSpread(
+        difference=overall,
+        users=users,
+        flips=fmean(one.flipped for one in users),
+        sure_flips=sum(one.flipped and one.sure for one in users),
+        deviation=_deviation(apart, [one.difference.value for one in users], confidence),
+    )
+
+
+def _deviation(apart: Results, means: Sequence[float], confidence: float) -> Estimate:
+    if len({task for task, _, _ in apart}) < _FEWEST_TASKS:
+        return without_interval(None)
+    value = max(0.0, _moments_of(apart).parts()["user"])
+    return user_deviation(means, value, confidence)
+
+
+def _moments_of(results: Results) -> _Moments:
+    keys = np.array(sorted(results), dtype=np.int64)
+    values = np.array([results[int(i), int(u), int(t)] for i, u, t in keys], dtype=np.float64)
+    tasks, users, trials = (np.unique(keys[:, place], return_inverse=True)[1] for place in range(3))
+    return _Moments(tasks, users, trials, values)

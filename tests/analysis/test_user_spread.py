@@ -1,0 +1,157 @@
+"""The split of variance finds what was planted, whatever is missing."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from greenroom.analysis.user_spread import (
+    PARTS,
+    Part,
+    Results,
+    split_variance,
+    spread_of_ranking,
+    user_deviation,
+)
+
+PLANTED: dict[Part, float] = {
+    "task": 0.4,
+    "user": 0.15,
+    "task_and_user": 0.15,
+    "trial": 0.1,
+    "residual": 0.2,
+}
+"""The share of each part."""
+
+
+def drawn(
+    seed: int, *, tasks: int = 60, users: int = 5, trials: int = 4, missing: float = 0.0
+) -> Results:
+    """Results around a half, with the parts that were planted."""
+    generator = np.random.default_rng(seed)
+    shapes = {
+        "task": (tasks, 1, 1),
+        "user": (1, users, 1),
+        "task_and_user": (tasks, users, 1),
+        "trial": (tasks, 1, trials),
+        "residual": (tasks, users, trials),
+    }
+    values = np.full((tasks, users, trials), 0.5)
+    for part, share in PLANTED.items():
+        values += generator.normal(0, sqrt(0.2 * share), size=shapes[part])
+    kept = generator.random(values.shape) >= missing
+    return {(int(i), int(u), int(t)): float(values[i, u, t]) for i, u, t in np.argwhere(kept)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_planted_shares_are_found(missing: float) -> None:
+    sums = dict.fromkeys(PARTS, 0.0)
+    for seed in range(200):
+        for one in split_variance(drawn(seed, missing=missing)).parts:
+            sums[one.part] += one.variance.value
+    for part, planted in PLANTED.items():
+        assert sums[part] / sum(sums.values()) == pytest.approx(planted, rel=0.1)
+
+
+def test_planted_shares_of_solved_tasks_are_found() -> None:
+    # Chances of 0.5 that tasks and users move; what is left of p (1 - p) is residual.
+    generator = np.random.default_rng(6)
+    chance = 0.5 + generator.choice([-0.3, 0.3], (400, 1, 1)) + generator.choice([-0.1, 0.1], 60)
+    solved = generator.random((400, 60, 3)) < chance.reshape(400, 60, 1)
+    cells = np.argwhere(np.ones_like(solved))
+    split = split_variance({(int(i), int(u), int(t)): float(solved[i, u, t]) for i, u, t in cells})
+    assert split.share_of("task") == pytest.approx(0.09 / 0.25, rel=0.1)
+    assert split.share_of("user") == pytest.approx(0.01 / 0.25, rel=0.1)
+    assert split.share_of("residual") == pytest.approx(0.15 / 0.25, rel=0.1)
+
+
+def test_one_large_split_is_close() -> None:
+    split = split_variance(drawn(1, tasks=400, users=40))
+    for part in ("task", "task_and_user", "trial", "residual"):
+        assert split.share_of(part) == pytest.approx(PLANTED[part], rel=0.2)
+    assert sum(one.share for one in split.parts) == pytest.approx(1)
+    assert (split.tasks, split.users, split.missing) == (400, 40, 0)
+
+
+def test_without_several_trials_less_is_told_apart() -> None:
+    split = split_variance(drawn(2, tasks=300, users=8, trials=1))
+    assert [one.part for one in split.parts] == ["task", "user", "residual"]
+    assert split.share_of("trial") == 0
+
+
+def test_users_that_do_not_matter_have_no_share() -> None:
+    generator = np.random.default_rng(3)
+    results = {
+        (task, user, trial): float(generator.random() < 0.5)
+        for task in range(50)
+        for user in range(4)
+        for trial in range(4)
+    }
+    split = split_variance(results)
+    assert split.share_of("user") < 0.02
+    assert split.share_of("residual") > 0.9
+    assert split.user_deviation.low == 0
+
+
+def test_results_that_are_all_the_same_say_nothing_of_what_varies() -> None:
+    split = split_variance({(task, user, 0): 1.0 for task in range(5) for user in range(3)})
+    assert [one.variance.method for one in split.parts] == ["none"] * 5
+    assert split.user_deviation.method == "none"
+
+
+def test_what_is_missing_is_counted() -> None:
+    whole = drawn(4, tasks=20, users=3, trials=2)
+    some = {key: value for place, (key, value) in enumerate(whole.items()) if place % 7}
+    assert split_variance(some).missing == len(whole) - len(some)
+
+
+def test_too_little_cannot_be_split() -> None:
+    with pytest.raises(ValueError, match="three tasks and two users"):
+        split_variance({(0, 0, 0): 1.0, (1, 0, 0): 0.0, (2, 0, 0): 0.0})
+
+
+def test_two_users_say_hardly_anything_of_users_like_them() -> None:
+    two = user_deviation([0.5, 0.6], 0.005, 0.95)
+    assert two.high == 0.5
+    many = user_deviation([0.5, 0.6] * 30, 0.0025, 0.95)
+    assert many.high < 0.07
+    assert two.low <= two.value <= two.high
+
+
+def test_the_order_of_two_agents_may_depend_on_the_user() -> None:
+    good, poor = [True, True, True, False], [True, False, False, False]
+    tasks = range(30)
+    one = {name: dict.fromkeys(tasks, good) for name in ("terse", "plain", "chatty")}
+    other = {
+        "terse": dict.fromkeys(tasks, poor),
+        "plain": dict.fromkeys(tasks, good),
+        "chatty": dict.fromkeys(tasks, [True] * 4),
+    }
+    found = spread_of_ranking(one, other)
+    assert [round(user.difference.value, 2) for user in found.users] == [-0.5, 0.0, 0.25]
+    assert [user.flipped for user in found.users] == [False, False, True]
+    assert [user.sure for user in found.users] == [True, False, True]
+    assert (found.flips, found.sure_flips) == (pytest.approx(1 / 3), 1)
+    assert found.deviation.value == pytest.approx(np.std([-0.5, 0, 0.25], ddof=1))
+
+
+def test_agents_with_the_same_lead_everywhere_do_not_depend_on_the_user() -> None:
+    generator = np.random.default_rng(5)
+
+    def played(chance: float) -> dict[str, dict[int, list[bool]]]:
+        return {
+            name: {task: (generator.random(4) < chance).tolist() for task in range(80)}
+            for name in "abcd"
+        }
+
+    found = spread_of_ranking(played(0.4), played(0.7))
+    assert found.flips == 0
+    assert found.deviation.value < 0.06
+
+
+def test_a_ranking_takes_two_users() -> None:
+    with pytest.raises(ValueError, match="two users"):
+        spread_of_ranking({"a": {0: [True]}}, {"b": {0: [True]}})

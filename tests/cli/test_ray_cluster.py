@@ -1,0 +1,148 @@
+"""What `--executor ray` asks of a cluster, and what it refuses, on a double of Ray."""
+
+from __future__ import annotations
+
+import socket
+import sys
+from typing import Any
+
+import pytest
+
+from greenroom.cli.following import Standing
+from greenroom.cli.ray_actor import Order, WorkerActor
+from greenroom.cli.ray_cluster import LONGEST_WITHOUT_ROOM, RayCluster
+from greenroom.cli.worker_options import WorkerOptions
+from greenroom.errors import InputError
+from tests.cli.running import Greenroom
+
+IDLE = Standing(0, None, None, (), False, None, ())
+RUN = ("run", "--agent-strategy", "synthetic", "--end-index", 1, "--executor", "ray")
+
+
+class FakeRay:
+    """A cluster whose nodes are as they are told to be."""
+
+    def __init__(self, *nodes: dict[str, float], machine: str | None = None) -> None:
+        self._machine = machine or socket.gethostname()
+        self.given = list(nodes)
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "NodeID": str(number),
+                "Alive": bool(resources),
+                "NodeManagerHostname": self._machine,
+                "Resources": resources,
+            }
+            for number, resources in enumerate(self.given)
+        ]
+
+    def shutdown(self) -> None:
+        pass
+
+    def remote(self, _: type) -> FakeRay:
+        return self
+
+    def options(self, **_: Any) -> FakeRay:
+        return self
+
+
+def order(machine: str | None = None, version: str = "0") -> Order:
+    return Order(1, (), ".", version, machine, {"PGPASSWORD": "planted-7f3e"})
+
+
+def cluster_of(ray: FakeRay, most: int = 100, machine: str | None = None, **options: Any) -> Any:
+    return RayCluster(ray, WorkerOptions(executor="ray", **options), order(machine), lambda: most)
+
+
+def test_there_are_as_many_workers_as_there_is_room_for() -> None:
+    ray = FakeRay({"CPU": 4.0, "memory": 8e9}, {"CPU": 3.5, "GPU": 1.0, "memory": 1e9}, {})
+    assert cluster_of(ray).wanted(IDLE) == 7
+    assert cluster_of(ray, worker_cpus=2).wanted(IDLE) == 3
+    assert cluster_of(ray, worker_memory=2).wanted(IDLE) == 4
+    assert cluster_of(ray, worker_gpus=0.25, worker_cpus=0.1).wanted(IDLE) == 4
+    assert cluster_of(ray, most=5).wanted(IDLE) == 5, "more would have nothing to do"
+    growing = cluster_of(ray)
+    ray.given.append({"CPU": 2.0})
+    assert growing.wanted(IDLE) == 9
+    ray.given[0] = {}
+    assert growing.wanted(IDLE) == 5
+
+
+def test_so_many_are_asked_for_wherever_they_will_be() -> None:
+    assert cluster_of(FakeRay({"CPU": 2.0}), processes=40).wanted(IDLE) == 40
+
+
+def test_what_fits_nowhere_is_refused_or_waited_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = FakeRay({"CPU": 2.0, "memory": 4e9}, {})
+    with pytest.raises(InputError, match=r"Each needs 1 CPUs, 8\.0 GB; the cluster has: .* 2 CPUs"):
+        cluster_of(small, worker_memory=8).wanted(IDLE)
+    waiting = cluster_of(small, worker_memory=8, ray_address="auto")
+    assert waiting.wanted(IDLE) == 1, "one asks for a place, so that a cluster may grow"
+    assert waiting.wanted(IDLE) == 1
+    assert capsys.readouterr().err.count("Waiting up to 10 minutes") == 1
+    monkeypatch.setattr("time.monotonic", lambda: 1e9 + LONGEST_WITHOUT_ROOM)
+    with pytest.raises(InputError, match="No node has room"):
+        waiting.wanted(IDLE)
+
+
+def test_a_file_of_this_machine_is_no_store_for_others() -> None:
+    here = socket.gethostname()
+    cluster_of(FakeRay({"CPU": 1.0}), machine=here).greet()
+    with pytest.raises(InputError, match=r"has others, such as far: use PostgreSQL"):
+        cluster_of(FakeRay({"CPU": 1.0}, machine="far"), machine=here).greet()
+    cluster_of(FakeRay({"CPU": 1.0}, machine="far")).greet()
+
+
+def test_an_actor_refuses_what_its_node_cannot_do() -> None:
+    from greenroom import __version__
+
+    other = WorkerActor().work(order(version="0.0.1"))
+    assert other.status == 2
+    assert f"has Greenroom {__version__}, and this is 0.0.1: install the same" in other.said[0]
+    far = WorkerActor().work(order(machine="far", version=__version__))
+    assert far.status == 2
+    assert "use PostgreSQL" in far.said[0]
+
+
+def test_what_is_handed_over_is_not_shown() -> None:
+    assert "7f3e" not in repr(order())
+
+
+def test_ray_has_to_be_installed(greenroom: Greenroom, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_USAGE_STATS_ENABLED"):
+        monkeypatch.setenv(name, "0")
+    asked = greenroom(*RUN)
+    assert asked.status == 2
+    assert "pip install 'greenroom[ray]'" in asked.err
+    assert "No runs yet" in greenroom("runs", "list").out, "nothing was begun"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--ray-address", "ray://127.0.0.1:10001"), "HOST:PORT of its head node"),
+        (("--ray-address", "http://me:planted7f3e@x"), "must not hold a name, a password"),
+        (("--ray-address", "127.0.0.1:1"), "No Ray cluster answers at 127.0.0.1:1"),
+        (("--processes", "0"), "--executor ray starts the workers"),
+        (("--worker-cpus", "0"), "--worker-cpus should be greater than 0"),
+        (("--worker-env", "A=b"), "names of variables, without values"),
+        (("--worker-env", "NOBODY_SET_THIS"), "NOBODY_SET_THIS, which is not set"),
+        (("--executor", "local", "--worker-gpus", "1"), "--worker-gpus goes with --executor ray"),
+    ],
+)
+def test_options_that_cannot_be_meant(
+    greenroom: Greenroom,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    told: str,
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", FakeRay({"CPU": 1.0}))
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    asked = greenroom(*RUN, *words)
+    assert asked.status == 2, asked.err
+    assert told in asked.err
+    assert "7f3e" not in asked.err

@@ -1,0 +1,138 @@
+"""Several users of one run, and `greenroom spread`: what varies with the user."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from greenroom.domains import load_domain
+from greenroom.model_server import running_server
+from greenroom.store import Store, open_store
+from tests.cli.running import Greenroom
+from tests.store.samples import sample_episode, sample_run
+
+USERS = ("terse", "plain", "chatty")
+
+
+def played(store: Store, name: str, solved: dict[str, int], **changes: Any) -> None:
+    """A run of 12 tasks for each user, who solves so many of 4 trials of each."""
+    for user, count in solved.items():
+        config = {"model": "one", "user_strategy": "llm", "user_model": "u", "user_persona": user}
+        run = sample_run(
+            f"{name}+u+{user}",
+            task_indices=list(range(12)),
+            num_trials=4,
+            config=config,
+            **{"agent_strategy": "react", **changes},
+        )
+        store.runs.create(run)
+        store.runs.add(
+            run.id,
+            [
+                sample_episode(task, trial)
+                if trial < count
+                else sample_episode(task, trial, outcome="failure", reward=0.0)
+                for task in run.task_indices
+                for trial in range(4)
+            ],
+        )
+
+
+@pytest.fixture
+def filled(greenroom: Greenroom) -> Store:
+    store = open_store()
+    played(store, "one", {"terse": 1, "plain": 2, "chatty": 3})
+    played(store, "two", {"terse": 3, "plain": 2, "chatty": 2}, agent_strategy="act")
+    return store
+
+
+def test_the_variance_is_split(greenroom: Greenroom, filled: Store) -> None:
+    found = greenroom("spread", "one", "--json").json
+    assert found["agent"] == "react (one)"
+    assert {run["user"]: run["pass_1"]["value"] for run in found["runs"]} == {
+        "u+terse": 0.25,
+        "u+plain": 0.5,
+        "u+chatty": 0.75,
+    }
+    parts = {one["part"]: one["variance"]["value"] for one in found["split"]["parts"]}
+    assert parts["task"] == pytest.approx(0, abs=1e-9)
+    assert parts["user"] == pytest.approx(0.0625)
+    shown = greenroom("spread", "one").out
+    assert "react (one) with 3 users over 12 tasks: the user makes " in shown
+    assert greenroom("spread", *(f"one+u+{user}" for user in USERS)).status == 0
+
+
+def test_the_order_of_two_agents_may_depend_on_the_user(
+    greenroom: Greenroom, filled: Store
+) -> None:
+    ranking = greenroom("spread", "one", "--against", "two", "--json").json["ranking"]
+    assert {one["user"]: one["difference"]["value"] for one in ranking["users"]} == {
+        "u+terse": -0.5,
+        "u+plain": 0.0,
+        "u+chatty": 0.25,
+    }
+    assert ranking["flips"] == pytest.approx(1 / 3)
+    shown = " ".join(greenroom("spread", "one", "--against", "two").out.split())
+    assert "With 33 % of users the order is the other one; 1 of these are beyond chance." in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("one+u+terse",), "takes runs with at least two users"),
+        (("one", "two"), "runs of different agents"),
+        (("one", "copy"), "were played with the same user"),
+        (("one", "--against", "apart"), "fewer than two users in common"),
+        (("nobody",), "nobody"),
+        (("empty",), "play the runs first"),
+    ],
+)
+def test_what_cannot_be_split(
+    greenroom: Greenroom, filled: Store, arguments: tuple[str, ...], said: str
+) -> None:
+    played(filled, "copy", {"terse": 1, "rare": 2})
+    played(filled, "apart", {"terse": 1, "other": 2}, agent_strategy="act")
+    for user in USERS:
+        config = {"model": "one", "user_model": "u", "user_persona": user}
+        filled.runs.create(sample_run(f"empty+{user}", config=config))
+    result = greenroom("spread", *arguments)
+    assert result.status == 2
+    assert said in result.err
+
+
+@pytest.mark.slow
+def test_a_run_is_played_with_each_user(greenroom: Greenroom) -> None:
+    with running_server(load_domain("retail")) as server:
+        run = ("run", "--agent-strategy", "oracle", "--task-ids", "1,2,5", "--num-trials", 2)
+        users = ("--user-model", "user", "--user-api-base", server.api_base)
+        personas = ("--user-persona", "terse", "--user-persona", "plain")
+        result = greenroom(*run, *users, *personas, "--name", "desk", "--json")
+    assert result.status == 0, result.err
+    assert [one["user"] for one in result.json["runs"]] == ["user+terse", "user+plain"]
+    store = open_store()
+    for persona in ("terse", "plain"):
+        kept = store.runs.find(f"desk+user+{persona}")
+        assert kept.config["user_persona"] == persona
+        assert len(store.runs.finished(kept.id)) == 6
+    again = greenroom(*run, *users, *personas, "--name", "desk")
+    assert again.status == 2
+    assert "There is a run named 'desk+user+terse' already" in again.err
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--user-model", "b"), "give them a name by --name"),
+        (("--user-model", "a", "--name", "x"), "--user-model names one twice"),
+        (("--user-model", "b", "--name", "x", "-o", "x.html"), "are for one run"),
+        (("--user-model", "b", "--name", "x", "--user-persona", "rude"), "Known: plain"),
+    ],
+)
+def test_users_that_are_refused_leave_no_run(
+    greenroom: Greenroom, more: tuple[str, ...], said: str
+) -> None:
+    result = greenroom("run", "--agent-strategy", "oracle", "--user-model", "a", *more)
+    assert result.status == 2
+    assert said in result.err
+    assert open_store().runs.all() == []
