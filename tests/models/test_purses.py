@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -436,3 +437,65 @@ def test_what_was_paid_elsewhere_is_counted_and_passes_the_budget_by_one_report(
     ledger = Ledger()
     ledger.report("agent", prompt_tokens=10)
     assert ledger.usage()["agent"].cost is None
+
+
+async def report_in_cells(budget: Budget, costs: Sequence[float]) -> list[float]:
+    """Begin all cells at once; each reports its cost in two parts: those that were played."""
+    played: list[float] = []
+
+    async def play(cost: float) -> None:
+        ledger = Ledger(budget)
+        with suppress(BudgetExhausted):
+            async with ledger.reserved():
+                played.append(cost)
+                for _ in range(2):
+                    await anyio.sleep(0.001)
+                    ledger.report("agent", cost=cost / 2)
+
+    async with anyio.create_task_group() as tasks:
+        for cost in costs:
+            tasks.start_soon(play, cost)
+    return played
+
+
+async def test_cells_reserve_what_those_before_them_reported() -> None:
+    budget = Budget(max_cost=1.0)
+    first = await report_in_cells(budget, [0.05] * 8)
+    assert len(first) == 8, "nobody knows what they will report"
+    played = await report_in_cells(budget, [0.05] * 40)
+    assert len(played) == 12
+    assert budget.cost == pytest.approx(1.0)
+
+
+async def test_a_cell_alone_begins_while_anything_is_left() -> None:
+    budget = Budget(max_cost=1.0)
+    await report_in_cells(budget, [0.9])
+    assert len(await report_in_cells(budget, [0.05] * 10)) == 2
+    assert budget.cost == pytest.approx(1.0)
+
+
+async def test_cells_that_wait_begin_when_the_budget_grows() -> None:
+    budget = Budget(max_cost=1.0)
+    await report_in_cells(budget, [0.5])
+    begun = anyio.Event()
+
+    async def wait() -> None:
+        async with Ledger(budget).reserved():
+            begun.set()
+
+    async with anyio.create_task_group() as tasks, Ledger(budget).reserved():
+        tasks.start_soon(wait)
+        await anyio.wait_all_tasks_blocked()
+        assert not begun.is_set()
+        budget.set(2.0, None)
+        await begun.wait()
+
+
+async def test_a_call_of_a_cell_does_not_wait_for_what_cells_reserve() -> None:
+    budget, model = Budget(max_cost=1.0), Asked(cost=0.01)
+    await report_in_cells(budget, [0.6])
+    ledger = Ledger(budget)
+    with anyio.fail_after(5):
+        async with ledger.reserved():
+            await ledger.model("user", model).complete(QUESTION)
+    assert model.calls == 1

@@ -49,6 +49,21 @@ class Grants(Protocol):
         ...
 
 
+@dataclass(eq=False)
+class CellSpending:
+    """What a cell reports that it paid for on its own, and what is reserved for that."""
+
+    reserved_cost: float = 0.0
+    reserved_tokens: int = 0
+    cost: float = 0.0
+    tokens: int = 0
+
+    @property
+    def left(self) -> tuple[float, int]:
+        """What is reserved and not reported yet."""
+        return max(self.reserved_cost - self.cost, 0.0), max(self.reserved_tokens - self.tokens, 0)
+
+
 @dataclass
 class Budget:
     """A limit on money and tokens, shared by all that spend.
@@ -71,6 +86,10 @@ class Budget:
     _held: tuple[float, int] = field(default=(0.0, 0), init=False)
     _largest: tuple[float, int] | None = field(default=None, init=False)
     """What the largest call so far took."""
+    _cells: list[CellSpending] = field(default_factory=list[CellSpending], init=False)
+    """Those under way."""
+    _most_reported: tuple[float, int] = field(default=(0.0, 0), init=False)
+    """What the cell that reported most has spent on its own."""
     _freed: anyio.Event | None = field(default=None, init=False)
 
     def set(self, max_cost: float | None, max_tokens: int | None) -> None:
@@ -108,8 +127,7 @@ class Budget:
             yield
             return
         while (hold := await self._room(cost, tokens)) is None:
-            self._freed = self._freed or anyio.Event()
-            await self._freed.wait()
+            await self._wait()
         self._under_way += 1
         self._held = self._held[0] + hold[0], self._held[1] + hold[1]
         token = _reserving.set(True)
@@ -121,8 +139,44 @@ class Budget:
             self._held = self._held[0] - hold[0], self._held[1] - hold[1]
             self._tell()
 
+    @asynccontextmanager
+    async def reserve_cell(self) -> AsyncGenerator[CellSpending]:
+        """Reserve what a cell may report that it paid for on its own: as much as any did so far.
+
+        Wait for room until no other cell is under way. Calls do not wait for what is reserved so:
+        they belong to cells that are under way.
+        """
+        while not await self._room_for_cell():
+            await self._wait()
+        cell = CellSpending(*self._most_reported)
+        self._cells.append(cell)
+        try:
+            yield cell
+        finally:
+            self._cells.remove(cell)
+            most_cost, most_tokens = self._most_reported
+            self._most_reported = max(most_cost, cell.cost), max(most_tokens, cell.tokens)
+            self._tell()
+
+    async def _room_for_cell(self) -> bool:
+        while self.limited and any(most := self._most_reported):
+            left = [cell.left for cell in self._cells]
+            cost = sum((one[0] for one in left), most[0])
+            if self._fits((cost, sum((one[1] for one in left), most[1]))):
+                break
+            if self.grants is None or not await self.grants.more(*most):
+                if not self._cells:
+                    self.check()
+                return not self._cells
+        return True
+
+    async def _wait(self) -> None:
+        """Wait until a call or a cell has ended."""
+        self._freed = self._freed or anyio.Event()
+        await self._freed.wait()
+
     def _tell(self) -> None:
-        """Let the calls that wait look again."""
+        """Let those that wait look again."""
         if self._freed is not None:
             self._freed.set()
             self._freed = None
@@ -221,6 +275,13 @@ class Ledger:
     def __init__(self, budget: Budget | None = None) -> None:
         self._budget = budget or Budget()
         self._accounts: dict[str, _Account] = {}
+        self._cell = CellSpending()
+
+    @asynccontextmanager
+    async def reserved(self) -> AsyncGenerator[None]:
+        """Reserve what may be reported here, as far as cells before this one tell."""
+        async with self._budget.reserve_cell() as self._cell:
+            yield
 
     def model(self, purse: Purse, client: Model) -> Model:
         """The same model, with everything that it takes counted in the purse."""
@@ -324,6 +385,8 @@ class Ledger:
         exhausted = self._budget.exhausted
         self._account(purse).billed.add(tokens, cost)
         self._budget.spend(cost, tokens.total)
+        self._cell.cost += cost or 0.0
+        self._cell.tokens += tokens.total
         if exhausted:
             self._budget.check()
 

@@ -199,7 +199,8 @@ async def _finished_cell(
         ledger = Ledger(plan.pool.budget)
         with attempt_log() as log:
             try:
-                attempted = await plan.attempt(cell, ledger, number)
+                async with ledger.reserved():
+                    attempted = await plan.attempt(cell, ledger, number)
             except BaseException:
                 # Stopped in the middle: what was spent so far is still to be paid.
                 await _note_attempt(work, begun, "interrupted", ledger.usage(), log, paid=False)
