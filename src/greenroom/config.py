@@ -72,7 +72,8 @@ class UserConfig(Config):
     )
     user_options: Annotated[Pairs, Flag(metavar="NAME=VALUE")] = Field(
         default_factory=dict[str, Any],
-        description="A setting of the simulated user; script=FILE says what a scripted one says.",
+        description="A setting of the simulated user: script=FILE says what a scripted one says, "
+        "checks=false leaves drafts of verify and reflection unchecked.",
     )
     user_model: str | None = Field(default=None, description="The simulated user's model.")
     user_model_provider: str | None = Field(

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from greenroom.domains import Domain
+from greenroom.model_server import running_server
 from greenroom.reports.json_report import parse_report
 from greenroom.reports.report import RunReport
 from greenroom.store import JudgementRecord, JudgingRecord, ResultRecord, open_store
@@ -177,3 +179,30 @@ def test_recorded_airline_episodes(greenroom: Greenroom, official_data: Path) ->
         if any(finding["kind"] == "denied_fact" for finding in one["findings"])
     }
     assert {(23, 0), (24, 1), (32, 2)} <= denied, "their users have an id, and say that they do not"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("user", ["verify", "reflection"])
+def test_a_run_shows_what_its_checked_users_counted(
+    greenroom: Greenroom, retail: Domain, tmp_path: Path, user: str
+) -> None:
+    run = ["run", "--agent-strategy", "oracle", "--task-ids", "1", "--name", "checked"]
+    with running_server(retail) as server:
+        who = ["--user-strategy", user, "--user-model", "user", "--user-api-base", server.api_base]
+        assert greenroom(*run, *who).status == 0
+    shown = greenroom("runs", "show", "checked").out
+    assert "What the user counted" in shown
+    data = tmp_path / "checked.json"
+    assert greenroom("runs", "export", "checked", "-o", data).status == 0
+    report = parse_report(data.read_text(encoding="utf-8"))
+    (episode,) = report.episodes
+    assert report.user_tallies == episode.user_tallies
+    # A draft, its review and nothing else: no check failed.
+    checked = report.user_tallies["drafts"]["checked"]
+    assert checked is not None
+    assert 2 * checked == episode.usage["user"].calls
+    assert list(report.user_tallies) == ["drafts"]
+    assert report.run.config["user_options"] == {"checks": True}
+    refused = greenroom(*run[:-1], "other", *who, "--user-option", "checks=maybe")
+    assert refused.status == 2
+    assert "checks" in refused.err

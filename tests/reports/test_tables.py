@@ -76,7 +76,10 @@ def test_pandas_and_polars_read_the_documented_columns(make: Any, tmp_path: Path
         if not frame.empty and frame[name].notna().all():
             assert frame[name].dtype in (IN_PANDAS[kind], "object", "str"), name
     others = set(frame.columns) - set(known)
-    assert all(name.split(".")[0] in ("facts", "tallies", "model_seconds") for name in others)
+    assert all(
+        name.split(".")[0] in ("facts", "tallies", "user_tallies", "model_seconds")
+        for name in others
+    )
     assert table["task_index"].to_list() == [one.task_index for one in report.episodes]
     assert table["reward"].to_list() == [one.reward for one in report.episodes]
     assert [json.loads(one) for one in table["steps"]] == [

@@ -64,6 +64,7 @@ def _counts(episode: EpisodeRecord, diagnosis: Diagnosis | None) -> EpisodeCount
         judged=judged_counts(episode.details),
         facts=episode.facts,
         tallies=episode.tallies,
+        user_tallies=episode.user_tallies,
         diagnosis="" if diagnosis is None else record_text(diagnosis),
     )
 

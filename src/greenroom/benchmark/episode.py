@@ -22,6 +22,7 @@ from greenroom.domains.reward import Reward
 from greenroom.errors import EpisodeOver, InputError, OutsideFault, SetUpFailed, redacted
 from greenroom.models import BudgetExhausted, Ledger
 from greenroom.store import NO_RESULT, Outcome, Usage, outcome_of
+from greenroom.store.tallies import Tallies
 from greenroom.tracing import spans
 from greenroom.trials import outside_fault
 from greenroom.users import ScriptedUser
@@ -55,10 +56,10 @@ class Episode:
     turn_seconds: list[float] = field(default_factory=list[float])
     facts: dict[str, str] = field(default_factory=dict[str, str])
     """What the agent says of itself, such as a version."""
-    tallies: dict[str, dict[str, float | None]] = field(
-        default_factory=dict[str, dict[str, float | None]]
-    )
+    tallies: Tallies = field(default_factory=Tallies)
     """What the agent counted beyond the usual."""
+    user_tallies: Tallies = field(default_factory=Tallies)
+    """What the simulated user counted."""
     printed: str = field(default="", repr=False)
     """What the agent's program printed beside what it said."""
 
@@ -153,6 +154,7 @@ async def _played(
         turn_seconds=user.turn_seconds,
         facts=getattr(agent, "facts", {}),
         tallies=getattr(agent, "tallies", {}),
+        user_tallies=getattr(user.user, "tallies", {}),
         printed=printed,
     )
 

@@ -23,6 +23,7 @@ from greenroom.store import (
     TaskRecord,
     UserCallRecord,
 )
+from greenroom.store.tallies import tallies_of
 from greenroom.util.raw_json import DEEPEST, plain, raw_text
 
 
@@ -50,10 +51,8 @@ def episode_record(
         model_seconds=episode.model_seconds,
         turn_seconds=episode.turn_seconds,
         facts={name: _text(fact) for name, fact in _entries(episode.facts).items()},
-        tallies={
-            name: {what: _number(count) for what, count in _entries(counts).items()}
-            for name, counts in _entries(episode.tallies).items()
-        },
+        tallies=tallies_of(episode.tallies),
+        user_tallies=tallies_of(episode.user_tallies),
         printed=_text(episode.printed),
     )
 
@@ -99,13 +98,6 @@ def _entries(value: Any) -> dict[str, Any]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else raw_text(plain(value, DEEPEST))
-
-
-def _number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def _messages(value: Any) -> list[dict[str, Any]] | None:

@@ -13,6 +13,7 @@ from uuid import uuid4
 import anyio
 import anyio.to_thread
 
+from greenroom.domains.environment import SimulatedUser
 from greenroom.errors import InputError, redacted
 from greenroom.evaluation.context import EvaluationContext
 from greenroom.evaluation.evaluators import Case, Evaluator, Score
@@ -20,6 +21,7 @@ from greenroom.evaluation.row_calls import RowCall
 from greenroom.evaluation.simulated import Talk
 from greenroom.models import BudgetExhausted, Completion, Ledger
 from greenroom.store import CellKey, ResultRecord, ScoreRecord, outcome_of, total_cost
+from greenroom.store.tallies import Tallies, tallies_of
 from greenroom.tracing import Span, names, spans
 from greenroom.trials import Attempted, cell_seed
 from greenroom.trials.traced import usage_attributes
@@ -111,6 +113,7 @@ async def _attempt(
             seconds=meter.seconds,
             usage=ledger.usage(),
             model_seconds=ledger.latencies(),
+            user_tallies=meter.users_counts(),
         )
         return Attempted(record, replay=_another_may_help(error))
     scores = await _scored(context, cell, evaluators, said, meter)
@@ -128,6 +131,7 @@ async def _attempt(
             seconds=meter.seconds,
             usage=ledger.usage(),
             model_seconds=ledger.latencies(),
+            user_tallies=meter.users_counts(),
             trace_id=said.answer.trace_id,
         )
     )
@@ -139,6 +143,12 @@ class _Meter:
 
     ledger: Ledger
     seconds: float = 0.0
+    user: SimulatedUser | None = None
+    """Who talks to the workflow, where somebody does."""
+
+    def users_counts(self) -> Tallies:
+        """What the user counted."""
+        return tallies_of(getattr(self.user, "tallies", {}))
 
 
 @dataclass(frozen=True)
@@ -168,8 +178,9 @@ async def _called(context: EvaluationContext, cell: RowCell, call: RowCall, mete
         )
         return _Said(answer, {**call.inputs, **call.told})
     talk = Talk(ask, call.inputs, parameters)
+    meter.user = context.create_user(meter.ledger, _scope(context, cell), seed, cell.row)
     answer = await talk.hold(
-        context.create_user(meter.ledger, _scope(context, cell), seed, cell.row),
+        meter.user,
         context.instruction(call.brief),
         call.brief.max_turns or context.config.max_turns,
     )

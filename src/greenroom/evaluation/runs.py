@@ -36,6 +36,7 @@ from greenroom.evaluation.test_sets.files import FORMATS
 from greenroom.models import Prices
 from greenroom.options import stored_settings
 from greenroom.store import EvaluationRecord, Store, TestSetVersion
+from greenroom.users import UserStrategy
 from greenroom.util.imports import absolute_target
 from greenroom.util.json_values import as_dict
 from greenroom.workflows.call.addresses import is_address
@@ -159,8 +160,7 @@ async def _prepare(
     user = None
     if config.user_options:
         user = find_user(config)
-        settings = user.check(config.user_options)
-        config = config.model_copy(update={"user_options": stored_settings(settings)})
+        config = _with_settings(config, user)
     others, recordings = _expected_columns(specs), None
     if config.outputs is not None:
         target, recordings = open_recordings(store, config, version, target.profile)
@@ -186,10 +186,16 @@ async def _prepare(
     conversations, own = await anyio.to_thread.run_sync(check)
     if user is None and conversations and recordings is None:
         user = find_user(config)
+        config = _with_settings(config, user)
     if user is not None and user.interactive:
         config = config.model_copy(update={"max_concurrency": 1})
     Prices.load(Path(config.prices) if config.prices else None)  # refused now, if it is broken
     return replace(context, config=config, user_strategy=user, own_evaluators=own)
+
+
+def _with_settings(config: EvaluationConfig, user: UserStrategy) -> EvaluationConfig:
+    settings = stored_settings(user.check(config.user_options))
+    return config.model_copy(update={"user_options": settings})
 
 
 def _check_same_kind(evaluation: EvaluationRecord, plan: RowPlan) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict, Unpack, overload
 
 from greenroom.analysis.counts import counted_episodes
@@ -26,6 +26,7 @@ from greenroom.reports.report import (
 from greenroom.reports.run_tally import counted_run
 from greenroom.reports.user_audit import audit_rows, audit_run
 from greenroom.store import EvaluationRecord, RunRecord, Store, TestSetVersion
+from greenroom.store.tallies import Tallies, add_tallies
 from greenroom.util.raw_json import plain
 
 
@@ -131,8 +132,16 @@ def _evaluation_data(
         results=results,
         attempts_usage=attempts,
         by=list(by),
+        user_tallies=_summed(one.user_tallies for one in results.counted),
         judges=checks_of_evaluators(store, evaluation),
     )
+
+
+def _summed(told: Iterable[Mapping[str, Mapping[str, float | None]]]) -> Tallies:
+    sums: Tallies = {}
+    for tallies in told:
+        add_tallies(sums, tallies)
+    return sums
 
 
 def check_columns(version: TestSetVersion, names: Iterable[str]) -> None:

@@ -322,6 +322,11 @@ def latency(data: EvaluationData) -> Iterator[AnySection]:
     yield from shared.latency_table(data.figures.latency)
 
 
+def user(data: EvaluationData) -> Iterator[AnySection]:
+    """What the simulated users counted."""
+    yield from shared.users_tallies(data.user_tallies)
+
+
 def provenance(data: EvaluationData) -> Iterator[AnySection]:
     """What it takes to do the same again."""
     evaluation = data.evaluation
@@ -361,6 +366,7 @@ SECTIONS: tuple[shared.Builder[EvaluationData], ...] = (
     slices,
     costs,
     latency,
+    user,
     provenance,
 )
 """The sections in the order in which they are read."""

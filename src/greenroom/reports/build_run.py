@@ -26,7 +26,6 @@ from greenroom.reports.texts import (
     date_text,
     kind_words,
     known,
-    money,
     percent,
     plural,
     wish,
@@ -266,24 +265,17 @@ def cost_against_quality(data: RunData) -> Iterator[AnySection]:
     )
 
 
-# Agent, leaderboard, provenance
+# Agent, user, leaderboard, provenance
 
 
 def agent(data: RunData) -> Iterator[AnySection]:
     """What the agent counted beyond the usual."""
-    rows: list[list[sections.Cell]] = [
-        ["" if place else title, label, _amount(title, count)]
-        for title, counts in data.agent_tallies.items()
-        for place, (label, count) in enumerate(counts.items())
-    ]
-    if rows:
-        yield shared.table("agent", "What the agent counted", ("Of", "", "Number:count"), rows)
+    yield from shared.tallies_table("agent", "What the agent counted", data.agent_tallies)
 
 
-def _amount(title: str, count: float | None) -> sections.Cell:
-    if count is None:
-        return "unknown"
-    return money(count) if title.endswith("cost") else count
+def user(data: RunData) -> Iterator[AnySection]:
+    """What the simulated users counted."""
+    yield from shared.users_tallies(data.user_tallies)
 
 
 def leaderboard(data: RunData) -> Iterator[AnySection]:
@@ -385,6 +377,7 @@ SECTIONS: tuple[shared.Builder[RunData], ...] = (
     cost_against_quality,
     turn_curve,
     agent,
+    user,
     leaderboard,
     provenance,
 )

@@ -27,6 +27,7 @@ from greenroom.store.records import (
     RunRecord,
     Usage,
 )
+from greenroom.store.tallies import Tallies
 
 RecordT = TypeVar("RecordT", bound=CellRecord)
 SummaryT = TypeVar("SummaryT")
@@ -126,10 +127,10 @@ class RunData(Immutable, frozen=True):
     """What these used, by purse."""
     agent_facts: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
     """What the agent said of itself, such as a version; several values where it changed."""
-    agent_tallies: dict[str, dict[str, float | None]] = Field(
-        default_factory=dict[str, dict[str, float | None]]
-    )
+    agent_tallies: Tallies = Field(default_factory=Tallies)
     """What the agent counted beyond the usual, over all episodes; None where it is not known."""
+    user_tallies: Tallies = Field(default_factory=Tallies)
+    """The same of the simulated users."""
     slices: dict[str, list[Slice]] = Field(default_factory=dict[str, list[Slice]])
     """By what they were asked for."""
     user_audit: UserAudit | None = None
@@ -214,6 +215,8 @@ class EvaluationData(Immutable, frozen=True):
     """What attempts without an answer used."""
     by: list[str] = Field(default_factory=list[str])
     """The columns that slices are made by."""
+    user_tallies: Tallies = Field(default_factory=Tallies)
+    """What the simulated users counted, over all results; None where it is not known."""
     judges: dict[str, JudgeCheck | None] = Field(default_factory=dict[str, JudgeCheck | None])
     """Evaluators that are a model's opinion, by alias, and how far each can be trusted."""
     user_audit: UserAudit | None = None

@@ -22,6 +22,7 @@ from greenroom.reports.leaderboard import published_rows
 from greenroom.reports.report import RunData, StoredEpisodes
 from greenroom.store import NO_RESULT, RunRecord, Store
 from greenroom.store.records import EpisodeSummary, total_cost
+from greenroom.store.tallies import Tallies, add_tallies
 
 
 class RunTally:
@@ -36,7 +37,7 @@ class RunTally:
         self._judged, self._spans = JudgedTally(), new_spans()
         self._pruned = 0
         self._facts: dict[tuple[str, str], None] = {}
-        self._tallies: dict[str, dict[str, float | None]] = {}
+        self._tallies, self._user_tallies = Tallies(), Tallies()
 
     def add(self, episode: CountedEpisode) -> None:
         """Count an episode."""
@@ -54,7 +55,8 @@ class RunTally:
         if summary.outcome == "crashed":
             self._crashes[counts.crash] += 1
         self._facts.update(dict.fromkeys(counts.facts.items()))
-        _add_tallies(self._tallies, counts.tallies)
+        add_tallies(self._tallies, counts.tallies)
+        add_tallies(self._user_tallies, counts.user_tallies)
         self._failures.add(diagnosis)
         if diagnosis is not None:
             first = (summary.trial, diagnosis.explanation)
@@ -98,6 +100,7 @@ class RunTally:
             attempts_usage=wasted,
             agent_facts=_by_label(self._facts),
             agent_tallies={title: sums for title, sums in self._tallies.items() if sums},
+            user_tallies={title: sums for title, sums in self._user_tallies.items() if sums},
             slices={one: slices_of(self._sliced, one) for one in by},
         )
 
@@ -141,14 +144,3 @@ def _by_label(facts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     for label, value in facts:
         found.setdefault(label, []).append(value)
     return found
-
-
-def _add_tallies(
-    found: dict[str, dict[str, float | None]], told: Mapping[str, Mapping[str, float | None]]
-) -> None:
-    for title, counts in told.items():
-        sums = found.setdefault(title, {})
-        for label, count in counts.items():
-            so_far = sums.get(label, 0.0)
-            # A count that is unknown once is unknown in all.
-            sums[label] = None if count is None or so_far is None else so_far + count

@@ -14,6 +14,7 @@ from greenroom.reports.sections import AnySection, Cell, Column, Figure, Format,
 from greenroom.reports.texts import known, money, plural
 from greenroom.store.outcomes import OUTCOMES, outcome_info
 from greenroom.store.records import AnyUsage, JobRecord, Usage, total_cost
+from greenroom.store.tallies import Tallies
 from greenroom.util.json_values import as_list
 from greenroom.util.raw_json import plain
 
@@ -76,6 +77,28 @@ def table(
         sort=list(range(sort)),
         **more,
     )
+
+
+def tallies_table(section_id: str, title: str, tallies: Tallies) -> Iterator[AnySection]:
+    """What an agent or the users counted beyond the usual, if they counted anything."""
+    rows: list[list[Cell]] = [
+        ["" if place else of, label, _amount(of, count)]
+        for of, counts in tallies.items()
+        for place, (label, count) in enumerate(counts.items())
+    ]
+    if rows:
+        yield table(section_id, title, ("Of", "", "Number:count"), rows)
+
+
+def users_tallies(tallies: Tallies) -> Iterator[AnySection]:
+    """What the simulated users of a run or an evaluation counted."""
+    yield from tallies_table("user", "What the user counted", tallies)
+
+
+def _amount(of: str, count: float | None) -> Cell:
+    if count is None:
+        return "unknown"
+    return money(count) if of.endswith("cost") else count
 
 
 def chart(

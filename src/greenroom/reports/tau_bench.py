@@ -23,6 +23,7 @@ from greenroom.messages import Message
 from greenroom.reports.recorded_trajectories import spoken_call, spoken_step
 from greenroom.store.outcomes import NO_RESULT, Outcome
 from greenroom.store.records import EpisodeRecord, RunRecord, Usage
+from greenroom.store.tallies import Tallies
 from greenroom.store.trajectory_records import (
     ActionRecord,
     RewardRecord,
@@ -50,9 +51,8 @@ class OwnInfo(BaseModel):
     version: str = ""
     agent_strategy: str = ""
     facts: dict[str, str] = Field(default_factory=dict[str, str])
-    tallies: dict[str, dict[str, float | None]] = Field(
-        default_factory=dict[str, dict[str, float | None]]
-    )
+    tallies: Tallies = Field(default_factory=Tallies)
+    user_tallies: Tallies = Field(default_factory=Tallies)
     outcome: Outcome
     attempts: int = 1
     seed: int = 0

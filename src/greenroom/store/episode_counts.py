@@ -14,6 +14,7 @@ from typing import Annotated, NamedTuple
 from pydantic import BeforeValidator, Field
 
 from greenroom.store.record import Record
+from greenroom.store.tallies import Tallies
 from greenroom.util.raw_json import record_of
 
 COUNTS_VERSION = 1
@@ -75,9 +76,8 @@ class EpisodeCounts(Record):
     judged: JudgedCounts | None = None
     """None for an episode whose reward was not worked out in parts."""
     facts: dict[str, str] = Field(default_factory=dict[str, str])
-    tallies: dict[str, dict[str, float | None]] = Field(
-        default_factory=dict[str, dict[str, float | None]]
-    )
+    tallies: Tallies = Field(default_factory=Tallies)
+    user_tallies: Tallies = Field(default_factory=Tallies)
     diagnosis: str = ""
     """Why it failed, as JSON; empty for one that did not."""
 

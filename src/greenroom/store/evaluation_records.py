@@ -16,6 +16,7 @@ from greenroom.store.columns import ColumnRecord
 from greenroom.store.outcomes import NO_RESULT, Outcome
 from greenroom.store.record import Record
 from greenroom.store.records import AnyUsage, CellKey, CellRecord, JobRecord, small_usage
+from greenroom.store.tallies import Tallies
 
 _FORMER_OUTCOMES = {"ok": "answered", "error": "infrastructure_error"}
 """What older databases and exports call them."""
@@ -79,6 +80,8 @@ class ResultRecord(CellRecord):
     scores: dict[str, ScoreRecord] = Field(default_factory=dict[str, ScoreRecord])
     """By the evaluator's alias."""
     trace_id: str | None = None
+    user_tallies: Tallies = Field(default_factory=Tallies)
+    """What the simulated user counted, by what it is of."""
 
     @field_validator("outcome", mode="before")
     @classmethod
@@ -140,6 +143,7 @@ class ResultSummary:
     groups: Sequence[str] = ()
     """The groups that it belongs to, where slices are wanted."""
     model_seconds: Mapping[str, Sequence[float]] = field(default_factory=dict[str, Sequence[float]])
+    user_tallies: Mapping[str, Mapping[str, float | None]] = field(default_factory=Tallies)
 
     @classmethod
     def of(
@@ -161,6 +165,7 @@ class ResultSummary:
             model_seconds={k: array("d", v) for k, v in result.model_seconds.items()}
             if result.model_seconds
             else _NOTHING,
+            user_tallies=result.user_tallies or _NOTHING,
         )
 
     @property

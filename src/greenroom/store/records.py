@@ -16,6 +16,7 @@ from pydantic import Field, TypeAdapter
 from greenroom.store.episode_counts import PrunedRecord, Seconds
 from greenroom.store.outcomes import NO_RESULT, Outcome
 from greenroom.store.record import Record
+from greenroom.store.tallies import Tallies
 from greenroom.store.trajectory_records import RewardRecord, StepRecord, TaskRecord, UserCallRecord
 
 JobStatus = Literal["running", "interrupted", "complete"]
@@ -212,10 +213,10 @@ class EpisodeRecord(CellRecord):
     """How long the agent took for each turn."""
     facts: dict[str, str] = Field(default_factory=dict[str, str])
     """What the agent said of itself, such as a version."""
-    tallies: dict[str, dict[str, float | None]] = Field(
-        default_factory=dict[str, dict[str, float | None]]
-    )
+    tallies: Tallies = Field(default_factory=Tallies)
     """What the agent counted beyond the usual, by what it is of."""
+    user_tallies: Tallies = Field(default_factory=Tallies)
+    """What the simulated user counted, by what it is of."""
     printed: str = ""
     """What the agent's program printed beside what it said: the end of it, without secrets."""
     pruned: PrunedRecord | None = None

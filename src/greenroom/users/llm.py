@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import anyio.to_thread
 import orjson
 
 from greenroom.agents.conversation import Unreadable
@@ -14,9 +15,11 @@ from greenroom.agents.tool_calls import CallTidier, action_of_call
 from greenroom.domains.tasks import STOP
 from greenroom.models import ModelRequest, ModelUnavailable
 from greenroom.users import prompts
+from greenroom.users.drafts import DraftSettings, DraftTally, faults_of_draft
 from greenroom.users.strategies import Exchanges, UserContext, UserStrategy, required_model
 
 if TYPE_CHECKING:
+    from greenroom.audit import Finding
     from greenroom.domains.environment import UserCall, UserTools
     from greenroom.models import ChatMessage, Model
 
@@ -265,10 +268,12 @@ class ReactUser(LlmUser):
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What the reviewer thinks of a draft."""
+    """What is thought of a draft."""
 
     accepted: bool
     reason: str
+    by_checks: bool = False
+    """Checks without a model found the reason; no reviewer was asked."""
 
 
 def read_review(text: str) -> Review:
@@ -283,18 +288,49 @@ def read_review(text: str) -> Review:
 
 
 class VerifyUser(LlmUser):
-    """Reviews each draft and replaces a rejected one; the third is sent as it is."""
+    """Replaces drafts that checks or a review reject; the third is sent as it is.
+
+    Checks ask no model. Only a draft in which they find nothing is reviewed.
+    """
+
+    def __init__(self, model: Model, *, checks: bool = True, **about: Any) -> None:
+        super().__init__(model, **about)
+        self._checks = checks
+        self._tally = DraftTally()
+
+    @property
+    def tallies(self) -> dict[str, dict[str, float | None]]:
+        """How many drafts checks looked at, and what came of those with faults."""
+        return self._tally.counts()
 
     async def next_line(self, conversation: Sequence[ChatMessage]) -> Line:
         line = await self.ask(conversation)
         for _ in range(MAX_DRAFTS - 1):
             if line.calls:
-                break  # what the user does is not reviewed
-            review = await self.review(conversation, line.said)
+                return line  # what the user does is not reviewed
+            faults = await self._faults(conversation, line.said)
+            if faults:
+                review = Review(False, " ".join(one.sentence for one in faults), by_checks=True)
+            else:
+                review = await self.review(conversation, line.said)
             if review.accepted:
-                break
+                return line
             line = await self.redraft(conversation, line.said, review)
+            if faults:
+                self._tally.write_anew(faults)
+        if not line.calls and (faults := await self._faults(conversation, line.said)):
+            self._tally.send(faults)
         return line
+
+    async def _faults(self, conversation: Sequence[ChatMessage], draft: str) -> list[Finding]:
+        if not self._checks:
+            return []
+        self._tally.check()
+        # Who is forgetful by persona may say so as one who is by instruction.
+        manner = f"\n\nYou are {self._persona}." if self._persona else ""
+        brief = f"{self.instruction}{manner}"
+        # A long conversation takes a while to read: other episodes go on meanwhile.
+        return await anyio.to_thread.run_sync(faults_of_draft, brief, [*conversation], draft)
 
     async def review(self, conversation: Sequence[ChatMessage], draft: str) -> Review:
         """Whether the draft fits the instruction and what was said so far."""
@@ -304,7 +340,8 @@ class VerifyUser(LlmUser):
         self, conversation: Sequence[ChatMessage], draft: str, review: Review
     ) -> Line:
         """Another draft, in place of the one that was rejected."""
-        direction = prompts.another_draft(draft)
+        # As in Tau Bench, a reviewer's reason is not passed on.
+        direction = prompts.another_draft(draft, review.reason if review.by_checks else "")
         return await self.ask(prompts.with_direction(conversation, direction))
 
 
@@ -319,23 +356,35 @@ class ReflectionUser(VerifyUser):
         return line if line.calls else Line(line.said, kept=line.said)
 
 
+def _about(context: UserContext) -> dict[str, Any]:
+    return {
+        "seed": context.seed,
+        "greeting": context.greeting or prompts.AGENT_GREETING,
+        "stop_words": context.stop_words,
+        "persona": context.persona,
+        "past": context.past,
+    }
+
+
 def _strategy(name: str, kind: type[LlmUser], summary: str) -> UserStrategy:
     def create(context: UserContext) -> LlmUser:
-        return kind(
-            required_model(context, name),
-            seed=context.seed,
-            greeting=context.greeting or prompts.AGENT_GREETING,
-            stop_words=context.stop_words,
-            persona=context.persona,
-            past=context.past,
-        )
+        return kind(required_model(context, name), **_about(context))
 
     return UserStrategy(name, create, summary, needs_model=True)
 
 
+def _reviewed(name: str, kind: type[VerifyUser], summary: str) -> UserStrategy:
+    def create(context: UserContext) -> VerifyUser:
+        settings = context.settings
+        checks = settings.checks if isinstance(settings, DraftSettings) else True
+        return kind(required_model(context, name), checks=checks, **_about(context))
+
+    return UserStrategy(name, create, summary, settings=DraftSettings, needs_model=True)
+
+
 strategy = _strategy("llm", LlmUser, "a language model plays the customer")
 react = _strategy("react", ReactUser, "a language model that thinks before it speaks")
-verify = _strategy("verify", VerifyUser, "a language model whose drafts are reviewed")
-reflection = _strategy(
+verify = _reviewed("verify", VerifyUser, "a language model whose drafts are checked and reviewed")
+reflection = _reviewed(
     "reflection", ReflectionUser, "a language model that rewrites rejected drafts after reflection"
 )

@@ -144,11 +144,12 @@ def _told(message: ChatMessage) -> list[str]:
     return [*lines, *(f"Customer does: {call['name']} {call['arguments']}" for call in calls)]
 
 
-def another_draft(draft: str) -> str:
+def another_draft(draft: str, objection: str = "") -> str:
     """Asks for a draft in place of one that was rejected."""
+    why = f"\nThe objection: {objection}" if objection else ""
     return (
         "This draft of your next message does not fit your part. "
-        f"Write a different one, and only that.\nThe draft: {draft}"
+        f"Write a different one, and only that.\nThe draft: {draft}{why}"
     )
 
 
