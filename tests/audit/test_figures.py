@@ -93,3 +93,16 @@ def test_findings_by_turn() -> None:
     assert {turn: [one.kind for one in some] for turn, some in findings_by_turn(found).items()} == {
         2: ["invented_fact"]
     }
+
+
+def test_who_is_forgetful_by_persona_may_have_forgotten_an_id() -> None:
+    forgot = episode(
+        "You are mia_kim_4397. Your email is mia@example.com. Ask for a refund.",
+        "Hi, I want a refund.",
+        said("What is your email?", "I don't remember my email."),
+        said("Then I look for it.", "###STOP###"),
+    )
+    assert [one.kind for one in findings_of(talk_of(forgot))][:1] == ["denied_fact"]
+    for persona, kinds in ((None, {"denied_fact"}), ("forgetful", set[str]())):
+        found = audit_episodes([forgot], task_indices=[0], num_trials=1, persona=persona)
+        assert found.by_kind.keys() & {"denied_fact"} == kinds

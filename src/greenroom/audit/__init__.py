@@ -11,7 +11,7 @@ from greenroom.audit.figures import (
     findings_by_turn,
 )
 from greenroom.audit.findings import KINDS, Finding, FindingKind
-from greenroom.audit.instructions import Instruction, read_instruction
+from greenroom.audit.instructions import Instruction, read_instruction, with_persona
 from greenroom.audit.talks import Talk, UserCall, UserTurn, talk_of, talk_of_messages
 
 __all__ = [
@@ -33,4 +33,5 @@ __all__ = [
     "read_instruction",
     "talk_of",
     "talk_of_messages",
+    "with_persona",
 ]

@@ -148,11 +148,12 @@ def audit_episodes(
     task_indices: Sequence[int],
     num_trials: int,
     judged: Mapping[CellKey, Finding] = _NOBODY,
+    persona: str | None = None,
 ) -> UserAudit:
     """The audit of a run's episodes, which are read once; pass^k without those with a fault.
 
     Episodes that cannot be read stay: nothing is known of their users. `judged` is what a judge
-    found in some of them.
+    found in some of them; `persona` is that of all users.
     """
     counted, summaries = AuditTally(), list[EpisodeSummary]()
     for episode in episodes:
@@ -160,7 +161,7 @@ def audit_episodes(
         if episode.pruned is not None or not episode.opening:
             counted.skip()
             continue
-        talk = talk_of(episode)
+        talk = talk_of(episode, persona)
         if talk.is_recited:
             counted.skip()
             continue

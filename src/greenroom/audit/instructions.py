@@ -157,6 +157,11 @@ def read_instruction(text: str) -> Instruction:
     )
 
 
+def with_persona(instruction: str, persona: str | None) -> str:
+    """An instruction for somebody who plays so: who is forgetful by persona may say so, too."""
+    return f"{instruction}\n\nYou are {persona}." if persona else instruction
+
+
 def _parts(text: str) -> dict[str, str]:
     found = list(_HEADING.finditer(text))
     ends = [*(one.start() for one in found[1:]), len(text)]

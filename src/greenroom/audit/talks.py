@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from greenroom.audit.instructions import Instruction, read_instruction
+from greenroom.audit.instructions import Instruction, read_instruction, with_persona
 from greenroom.messages import text_of
 from greenroom.store.records import EpisodeRecord
 from greenroom.store.trajectory_records import StepRecord, UserCallRecord
@@ -72,14 +72,14 @@ class Talk:
         return bool(self.turns) and self.turns[0].raw.strip() == self.instruction.text.strip()
 
 
-def talk_of(episode: EpisodeRecord) -> Talk:
-    """An episode's conversation."""
+def talk_of(episode: EpisodeRecord, persona: str | None = None) -> Talk:
+    """An episode's conversation, whose user had this persona."""
     task = episode.task
     calls = [*episode.opening_calls, *(call for step in episode.steps for call in step.user_calls)]
     tools = {call.action.name for call in calls}
     tools |= {action.name for action in task.actions if action.party == "user"}
     return Talk(
-        instruction=read_instruction(task.instruction),
+        instruction=read_instruction(with_persona(task.instruction, persona)),
         turns=tuple(_turns(episode.opening, episode.opening_calls, episode.steps)),
         something_to_do=bool(task.actions),
         user_tools=frozenset(tools),

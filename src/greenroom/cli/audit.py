@@ -55,7 +55,7 @@ def _audited(store: Store, job: RunRecord | EvaluationRecord) -> UserAudit:
 
     if isinstance(job, RunRecord):
         return audit_run(store, job)
-    return audit_rows(evaluated_rows(store, job))
+    return audit_rows(evaluated_rows(store, job), job.config.get("user_persona"))
 
 
 def _print(label: str, found: UserAudit, item: str, limit: int) -> None:

@@ -187,7 +187,8 @@ def get_episode(playground: InPlayground, run: str, task: Task, trial: Trial) ->
     pages = RunPages(playground.store.engine)
     trials = pages.outcomes(record.id, [task], (0, MOST_TRIALS))[task]
     details = episode.details
-    findings = [] if episode.pruned is not None else findings_of(talk_of(episode))
+    talk = talk_of(episode, record.config.get("user_persona"))
+    findings = [] if episode.pruned is not None else findings_of(talk)
     return Episode(
         run=record.name,
         run_id=record.id,

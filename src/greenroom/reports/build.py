@@ -66,7 +66,7 @@ def build_report(
         _refuse_tasks(without)
         data = _evaluation_data(store, job, by)
         if wanted.get("audit"):
-            audit = audit_rows(evaluated_rows(store, job))
+            audit = audit_rows(evaluated_rows(store, job), job.config.get("user_persona"))
             data = data.model_copy(update={"user_audit": audit})
     return report_of(data, gates=gates, strict=strict)
 

@@ -153,7 +153,8 @@ def _mark_findings(data: RunData, cells: Mapping[Place, dict[str, Any]]) -> None
     for place, episode in _cells(data, list(cells)) if cells else ():
         if place in cells and isinstance(episode, EpisodeRecord):
             cell = cells[place]
-            cell["items"] = list(_with_findings(cell["items"], talk_of(episode)))
+            talk = talk_of(episode, data.run.config.get("user_persona"))
+            cell["items"] = list(_with_findings(cell["items"], talk))
 
 
 def _with_findings(items: Iterable[Item], talk: Talk) -> Iterator[Item]:
@@ -252,15 +253,18 @@ def _result(result: EvaluatedRow, data: EvaluationData) -> dict[str, Any]:
         facts.append(("Trace", result.trace_id))
     return {
         "outcome": result.shown_outcome,
-        "items": list(_result_items(result, given)),
+        "items": list(_result_items(result, given, data.evaluation.config)),
         "parts": [*parts, {"title": "Result", "facts": facts}],
     }
 
 
-def _result_items(result: EvaluatedRow, given: Mapping[str, Any]) -> Iterator[Item]:
+def _result_items(
+    result: EvaluatedRow, given: Mapping[str, Any], config: Mapping[str, Any]
+) -> Iterator[Item]:
     """The conversation, or what went in and what came out."""
     if result.conversation:
-        items, talk = _messages(result.conversation), talk_of_row(result)
+        items = _messages(result.conversation)
+        talk = talk_of_row(result, config.get("user_persona"))
         yield from items if talk is None else _with_findings(items, talk)
         return
     values: dict[str, Any] = {}

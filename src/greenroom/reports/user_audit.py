@@ -13,6 +13,7 @@ from greenroom.audit import (
     UserAudit,
     audit_episodes,
     talk_of_messages,
+    with_persona,
 )
 from greenroom.reports import sections
 from greenroom.reports import shared_sections as shared
@@ -37,6 +38,7 @@ def audit_run(store: Store, run: RunRecord) -> UserAudit:
         task_indices=run.task_indices,
         num_trials=run.num_trials,
         judged=_judged(store, run),
+        persona=run.config.get("user_persona"),
     )
 
 
@@ -57,24 +59,24 @@ def _judged(store: Store, run: RunRecord) -> dict[CellKey, Finding]:
     }
 
 
-def audit_rows(results: Iterable[EvaluatedRow]) -> UserAudit:
+def audit_rows(results: Iterable[EvaluatedRow], persona: str | None = None) -> UserAudit:
     """The audit of the users that talked to a workflow; other rows are none of it."""
     counted = AuditTally()
     for result in results:
-        talk = talk_of_row(result)
+        talk = talk_of_row(result, persona)
         if talk is not None:
             key = result.row, result.repeat
             counted.add(talk, key, result.shown_outcome, failed=result.solved is False)
     return counted.audit()
 
 
-def talk_of_row(result: EvaluatedRow) -> Talk | None:
+def talk_of_row(result: EvaluatedRow, persona: str | None = None) -> Talk | None:
     """The conversation of a user with a goal; None for a row without one."""
-    goal, persona = result.inputs.get("goal"), result.inputs.get("persona") or ""
+    goal, told_persona = result.inputs.get("goal"), result.inputs.get("persona") or ""
     if not goal or not result.conversation:
         return None
     told = raw_text(result.tool_calls) if result.tool_calls else ""
-    instruction = f"{goal}\n\nWho you are: {persona}"
+    instruction = with_persona(f"{goal}\n\nWho you are: {told_persona}", persona)
     return talk_of_messages(instruction, result.conversation, more_known=told)
 
 

@@ -12,6 +12,7 @@ import orjson
 
 from greenroom.agents.conversation import Unreadable
 from greenroom.agents.tool_calls import CallTidier, action_of_call
+from greenroom.audit import with_persona
 from greenroom.domains.tasks import STOP
 from greenroom.models import ModelRequest, ModelUnavailable
 from greenroom.users import prompts
@@ -326,9 +327,7 @@ class VerifyUser(LlmUser):
         if not self._checks:
             return []
         self._tally.check()
-        # Who is forgetful by persona may say so as one who is by instruction.
-        manner = f"\n\nYou are {self._persona}." if self._persona else ""
-        brief = f"{self.instruction}{manner}"
+        brief = with_persona(self.instruction, self._persona)
         # A long conversation takes a while to read: other episodes go on meanwhile.
         return await anyio.to_thread.run_sync(faults_of_draft, brief, [*conversation], draft)
 
