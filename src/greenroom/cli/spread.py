@@ -71,7 +71,7 @@ def show_spread(found: UserSpread, *, json: bool) -> None:
     )
     headings = ("User", "pass^1", "95 % interval", "Run")
     rows = [
-        (one.user, percent(one.pass_1.value, 1), _interval(one.pass_1), one.name)
+        (one.user, percent(one.pass_1.value, 1), _percents(one.pass_1), one.name)
         for one in found.runs
     ]
     print_table(None, headings, rows, right=("pass^1",))
@@ -124,6 +124,12 @@ def _show_ranking(found: RankingSpread, agent: str, against: str) -> None:
         f"deviation of {deviation.value:.3f} over users ({_interval(deviation, 2)}).",
         soft_wrap=True,
     )
+
+
+def _percents(one: Estimate) -> str:
+    if one.method == "none":
+        return "unknown"
+    return f"{100 * one.low:.1f} to {100 * one.high:.1f} %"
 
 
 def _interval(one: Estimate, digits: int = 3) -> str:
