@@ -149,3 +149,5 @@ def _show(found: Sizes) -> None:
     for label, sentences in (("Measured", found.measured), ("Assumed", found.assumed)):
         for sentence in sentences:
             out.print(f"{label}: {sentence}", soft_wrap=True)
+    if not found.measured:
+        out.print("A run of yours knows better, and what it costs: --from RUN.")
