@@ -143,6 +143,22 @@ def test_what_is_wrong_is_told(
     assert words in result.err
 
 
+def test_an_agent_without_a_model_is_not_served(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    path = tmp_path / "clerk.py"
+    path.write_text(
+        "from greenroom import from_callable\n\n\n"
+        "def answer(messages, model):\n"
+        '    return "Hello."\n\n\n'
+        "clerk = from_callable(answer)\n"
+    )
+    result = Greenroom(capsys)("serve", f"{path}:clerk")
+    assert (result.status, result.out) == (2, "")
+    assert "has no model of its own, and its callers bring none" in result.err
+
+
 @pytest.mark.slow
 def test_a_call_that_does_not_end_holds_up_nothing(tmp_path: Path) -> None:
     path = tmp_path / "stuck.py"

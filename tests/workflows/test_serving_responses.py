@@ -143,6 +143,14 @@ def test_a_stored_response_is_read_again_and_deleted(client: OpenAI) -> None:
         client.responses.create(model="echo", input="two", previous_response_id=first.id)
 
 
+def test_parts_of_a_response_that_are_not_offered_are_told_in_openais_form(client: OpenAI) -> None:
+    first = client.responses.create(model="echo", input="one")
+    for ask in (client.responses.input_items.list, client.responses.cancel):
+        with pytest.raises(NotFoundError, match="is not offered: read the response") as refused:
+            ask(first.id)
+        assert refused.value.code == "not_offered"
+
+
 def test_a_workflow_has_its_own_responses_alone(server: Server, client: OpenAI) -> None:
     first = client.responses.create(model="echo", input="one")
     assert server.get(f"/echo/v1/responses/{first.id}").json["id"] == first.id

@@ -123,6 +123,7 @@ def serve(
     if not found or (reload and not targets):
         also = "" if reload else ", or an agent by --agent"
         raise InputError(f"Name a workflow, as in app.py:name{also}.")
+    _check_models(found)
     create = partial(
         create_app,
         token=token,
@@ -148,6 +149,19 @@ def serve(
     if not as_json:
         typer.echo("Stopped.")
     leave_behind_what_runs()
+
+
+def _check_models(workflows: list[Workflow]) -> None:
+    """Refuse agents of frameworks of which every call would fail."""
+    from greenroom.agents.frameworks import FrameworkAgent
+    from greenroom.errors import InputError
+
+    for one in workflows:
+        if isinstance(one, FrameworkAgent) and not one.has_model:
+            raise InputError(
+                f"'{one.name}' has no model of its own, and its callers bring none: give it one in "
+                "its code, or serve it by --agent with a --model."
+            )
 
 
 def _sessions_of(agent: str, fields: dict[str, Any]) -> AgentSessions:

@@ -55,6 +55,8 @@ class FrameworkAgent(Workflow):
     """A framework's agent: a chat workflow, and a strategy for runs."""
 
     strategy: AgentStrategy
+    has_model: bool = True
+    """Whether it has a model of its own: whoever calls it as a workflow brings none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +80,9 @@ def framework_agent(subject: Subject) -> FrameworkAgent:
     """The object that `from_langgraph` and the others give."""
     handler = _with_tools(subject) if subject.takes_callers_tools else _without_tools(subject)
     declared = chat_workflow(name=subject.name, description=subject.description)(handler)
-    return FrameworkAgent(**vars(declared), strategy=_strategy(subject))
+    return FrameworkAgent(
+        **vars(declared), strategy=_strategy(subject), has_model=subject.has_model
+    )
 
 
 def label(given: str | None, *objects: Any) -> str:

@@ -37,7 +37,7 @@ from greenroom.workflows.serve.openai_routes import (
     show_model,
 )
 from greenroom.workflows.serve.openapi import Mounted, document
-from greenroom.workflows.serve.responses_routes import create_response, stored_response
+from greenroom.workflows.serve.responses_routes import create_response, no_part, stored_response
 from greenroom.workflows.serve.runner import CallRunner, Handle, RouteApp, Shape
 from greenroom.workflows.serve.stored_responses import StoredResponses
 from greenroom.workflows.serve.streams import SECONDS_OF_SILENCE
@@ -183,6 +183,9 @@ def _openai_routes(
         _route(f"{prefix}/v1/chat/completions", complete, "POST", shape=openai_shape),
         _route(f"{prefix}/v1/responses", respond, "POST", shape=openai_shape),
         _route(f"{prefix}/v1/responses/{{id}}", again, "GET", "DELETE", shape=openai_shape),
+        _route(
+            f"{prefix}/v1/responses/{{id}}/{{part}}", no_part, "GET", "POST", shape=openai_shape
+        ),
         _route(f"{prefix}/v1/models", partial(list_models, runners), "GET"),
         _route(f"{prefix}/v1/models/{{name}}", model, "GET", shape=openai_shape),
     ]

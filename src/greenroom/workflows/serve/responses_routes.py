@@ -104,6 +104,13 @@ async def stored_response(
     await exchange.answer(200, found.response)
 
 
+async def no_part(exchange: Exchange) -> None:
+    """`/v1/responses/ID/input_items`, `/cancel`: OpenAI has them, and here they are not."""
+    part: str = exchange.scope["path_params"]["part"]
+    text = f"'{part[:80]}' of a response is not offered: read the response itself."
+    raise refused(text, param="id", code="not_offered", status=404)
+
+
 class ResponseWriter:
     """Writes an answer as the events of one response."""
 
