@@ -82,6 +82,14 @@ def test_no_secret_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "[SHOP_API_KEY]" in log.text
 
 
+def test_no_half_of_a_secret_is_kept_where_a_text_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_API_KEY", "opensesame-1234")
+    for place in range(MOST_CHARACTERS - 14, MOST_CHARACTERS):
+        with attempt_log() as log:
+            log_text("opensesame-1234" + "x" * place)
+        assert "1234" not in log.text
+
+
 def test_odd_records_do_no_harm() -> None:
     with attempt_log() as log:
         logging.makeLogRecord({"msg": "made elsewhere"})
