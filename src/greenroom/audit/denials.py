@@ -43,7 +43,7 @@ def denied_facts(talk: Talk) -> Iterator[Finding]:
             if len(known) != 1:
                 continue
             (value,) = known
-            if _only_looks(value, turn, talk):
+            if value.casefold() in turn.text.casefold() or _only_looks(value, turn, talk):
                 continue
             told.add(thing)
             yield Finding(

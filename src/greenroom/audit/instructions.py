@@ -106,11 +106,17 @@ _REFUSE: Final = re.compile(
     r"\b(?:do not|don't|will not|won't|would not|wouldn't|must not|should not|cannot"
     r"|never) (?:ever )?"
     r"(?:want(?: to)?|accept|agree to|consent to|take|wish(?: to| for)?|like to|settle for"
-    r"|request|let \w+|allow|go for|need|opt for|pay for)\b(?P<about>.*)"
+    r"|request|ask (?:for|to)|let \w+|allow|go for|need|opt for|pay for)\b(?P<about>.*)"
     r"|\b(?:refuse|decline|reject|turn down|say no to|oppose)(?: to)?(?: accept)?\b(?P<about2>.*)"
     r"|\bnot (?:willing|interested|prepared|ready|okay|ok|open)(?: to| in"
     r"| with)?(?: accept)?\b(?P<about3>.*)"
     r"|\bunwilling to(?: accept)?\b(?P<about4>.*)"
+    r"|\bif (?:the agent (?:offers|proposes|suggests)(?: you)?|you(?:'re| are) offered) (?P<about7>[^,;]*),?"
+    r"(?: \w+){0,3}? (?:turn|refuse|decline|reject|say no|do not|don't|never)\b"
+    r"|\bif (?P<about8>[^,;]*?) (?:is|are|gets?) (?:offered|proposed|suggested),?"
+    r"(?: \w+){0,3}? (?:turn|refuse|decline|reject|say no|do not|don't|never)\b"
+    r"|^(?P<about9>[\w' -]*?) (?:is|are) (?:not acceptable|unacceptable|out of the question|no option"
+    r"|not an option|not okay|not ok|not something you accept)\b"
     r"|\byou (?:want|need|wish for|take) no (?P<about5>.*)"
     r"|\b(?:under no circumstances|at no point|in no case)\b.*?\b(?:want|accept|agree|wish"
     r"|are|be|get|should|must|will|may)(?: to)? (?P<about6>.*)"
@@ -155,7 +161,7 @@ _PRONOUN: Final = frozenset(
     map(
         stem,
         "it this that them these those information detail details so limit fact anybody anyone"
-        " anything something someone say matter secret lot reason".split(),
+        " anything something someone say matter secret lot".split(),
     )
 )
 _TRIGGER: Final = re.compile(
@@ -249,12 +255,19 @@ def _only(match: re.Match[str]) -> bool:
     return any(match[f"about{number}"] is not None for number in (6, 7, 8, 9))
 
 
+_ANY_KIND: Final = frozenset(map(stem, "kind sort type form offer being receive".split()))
+
+
 def _plain_rule(kind: RuleKind, sentence: str, lowered: str, match: re.Match[str]) -> Rule | None:
-    if _CONDITIONAL.search(lowered):
+    offered = kind == "refuse" and (match["about7"] or match["about8"])
+    if not offered and _CONDITIONAL.search(lowered):
         return None
     about = _TAIL.sub("", _about(match)).strip()
     named = stems(about)
     if not 1 <= len(named) <= 6:
+        return None
+    named -= _ANY_KIND
+    if not named:
         return None
     lead = next(one for one in map(stem, words_of(about)) if one in named)
     return Rule(kind, sentence, about, named, lead=lead)

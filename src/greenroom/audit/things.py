@@ -38,7 +38,7 @@ _NUMBERED: Final = re.compile(
     r"\b(?!the\b|my\b|your\b|a\b|an\b|that\b|this\b|which\b|what\b|any\b|and\b|or\b|by\b|zip\b"
     r"|postal\b|post\b|phone\b|mobile\b|telephone\b|cell\b|same\b|right\b|wrong\b|correct\b"
     r"|large\b|small\b|total\b|discount\b|promo\b|area\b|country\b)"
-    r"([a-z]{3,20}) (?:number|id|code|reference)\b"
+    r"([a-z]{3,20}) (?:number|id|code|reference)s?\b"
 )
 _NAMED: Final = re.compile(
     "|".join(f"(?P<n{place}>\\b(?:{called})\\b)" for place, called in enumerate(_CALLED.values()))

@@ -387,6 +387,7 @@ _REQUEST: Final = re.compile(
     r"|^\W*(?:(?:and|so|then|lastly|finally|last thing|one more thing|again)\W+)?"
     r"(?:tell me|let me know (?:if you(?:'d| would)|wh|how|your)|reply|type|specify|choose|say yes)\b"
     r"|[,:;] (?:tell me|let me know (?:wh|how|your)|reply|type|say yes|specify|choose)\b"
+    r"|\bi (?:must|have to|need to|would like to|'d like to) ask\b|\bmay i ask\b"
     r"|\bsay (?:yes|so) and\b|\bi(?:'m| am) (?:still )?(?:waiting for|missing) your\b"
     r"|\byou (?:haven't|have not|didn't|did not) (?:told me|tell me|say|said|answer(?:ed)?)\b"
     r"|\b(?:can't|cannot|can not) (?:continue|proceed|go on) without\b"
