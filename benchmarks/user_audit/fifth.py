@@ -20,7 +20,7 @@ VALUES = {
 
 
 def _scene(domain: str, instructions: tuple[str, ...], opening: tuple[str, ...], proof: tuple[str, ...],
-           look: str, deed: str, done: str, *, is_chat: bool = False) -> Scene:  # fmt: skip
+           look: str, deed: str, done: str, *, is_chat: bool = False, user_tools: tuple[str, ...] = ()) -> Scene:  # fmt: skip
     return Scene(
         domain,
         instructions,
@@ -47,6 +47,7 @@ def _scene(domain: str, instructions: tuple[str, ...], opening: tuple[str, ...],
         ),
         {"deed": (deed,), "done": (done,)},
         is_chat,
+        user_tools,
     )  # fmt: skip
 
 
@@ -123,6 +124,7 @@ SCENES = (
         "get_contract: {{\"contract\": \"{n7}\", \"box\": \"online\"}}",
         "send a new signal to your box",
         "a new signal has been sent",
+        user_tools=("check_cables",),
     ),
 )  # fmt: skip
 

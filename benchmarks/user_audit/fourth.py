@@ -17,7 +17,7 @@ VALUES = {
 
 
 def _scene(domain: str, instructions: tuple[str, ...], opening: tuple[str, ...], proof: tuple[str, ...],
-           look: str, deed: str, done: str, *, is_chat: bool = False) -> Scene:  # fmt: skip
+           look: str, deed: str, done: str, *, is_chat: bool = False, user_tools: tuple[str, ...] = ()) -> Scene:  # fmt: skip
     return Scene(
         domain,
         instructions,
@@ -46,6 +46,7 @@ def _scene(domain: str, instructions: tuple[str, ...], opening: tuple[str, ...],
         ),
         {"deed": (deed,), "done": (done,)},
         is_chat,
+        user_tools,
     )  # fmt: skip
 
 
@@ -122,6 +123,7 @@ SCENES = (
         "get_customer: {{\"number\": \"{phone}\", \"status\": \"active\"}}",
         "refresh your line",
         "your line has been refreshed",
+        user_tools=("check_settings",),
     ),
 )  # fmt: skip
 

@@ -28,6 +28,8 @@ class Scene:
     lines: tuple[Line, ...]
     slots: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     is_chat: bool = False
+    user_tools: tuple[str, ...] = ()
+    """What the task has the user do: where both parties act, tasks name such calls."""
 
 
 @dataclass(frozen=True)
@@ -146,10 +148,12 @@ def _talk(scene: Scene, instruction: str, said: Sequence[tuple[str, str]]) -> Ta
             if who in roles and "###STOP###" not in words
         ]
         return talk_of_messages(instruction, messages)
-    return talk_of(_episode(instruction, said))
+    return talk_of(_episode(instruction, said, scene.user_tools))
 
 
-def _episode(instruction: str, said: Sequence[tuple[str, str]]) -> EpisodeRecord:
+def _episode(
+    instruction: str, said: Sequence[tuple[str, str]], user_tools: Sequence[str]
+) -> EpisodeRecord:
     steps: list[dict[str, Any]] = []
     opening, heard, done = said[0][1], "", list[dict[str, Any]]()
     for who, words in said[1:]:
@@ -186,7 +190,13 @@ def _episode(instruction: str, said: Sequence[tuple[str, str]]) -> EpisodeRecord
             "reward": 1.0,
             "outcome": "success",
             "started_at": datetime(2026, 1, 1, tzinfo=UTC),
-            "task": {"instruction": instruction, "actions": [{"name": "do"}]},
+            "task": {
+                "instruction": instruction,
+                "actions": [
+                    {"name": "do"},
+                    *({"name": one, "party": "user"} for one in user_tools),
+                ],
+            },
             "opening": opening,
             "steps": steps,
         }

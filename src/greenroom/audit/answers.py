@@ -19,7 +19,7 @@ _COUNT: Final = re.compile(
 )
 _ENGAGES: Final = re.compile(
     r"\?|\b(?:i'll|i will|let me|(?:i'd|i would) (?:like|rather|prefer)|i want|i need|instead"
-    r"|just|confirm\w*|proceed|"
+    r"|just|i think|i guess|i believe|one|confirm\w*|proceed|"
     r"go (?:ahead|with|for)|cancel|return|exchange|use|transfer|human|representative|manager"
     r"|supervisor|ok|okay|understood|"
     r"yes|no|not|don't|can't|sure|fine|either|whatever|the (?:first|second|third|last)"
@@ -80,7 +80,10 @@ def _same_question(one: str, other: str, held: set[str]) -> bool:
         return True
     left, right = stems(one), stems(other)
     shared = left & right
-    words = {match[0] for match in _ASKING.finditer(one.casefold())}
-    if words & set(_ASKING.findall(other.casefold())) and shared and shared in (left, right):
+    asking = [
+        {word.replace("which", "what") for word in _ASKING.findall(text.casefold())}
+        for text in (one, other)
+    ]
+    if shared and (left == right or (shared in (left, right) and asking[0] & asking[1])):
         return True
     return len(shared) >= 2 and len(shared) >= _ALIKE * min(len(left), len(right))

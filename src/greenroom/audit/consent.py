@@ -35,7 +35,9 @@ _CLAUSE_END: Final = re.compile(
 _CONFIRMS_NOT: Final = re.compile(
     r"\b(?:asks? (?:you )?(?:for|to) confirm|say(?:ing)? yes|not confirm|change your mind)"
 )
-_SAYS_NO: Final = re.compile(r"\b(?:no|not|never|don't|skip|without|leave out|rather not)\b|n't\b")
+_SAYS_NO: Final = re.compile(
+    r"\b(?:no(?! longer)|not(?! able| only)|never|skip|leave out)\b|(?<!ca)(?<!is)n't\b"
+)
 _SHORT: Final = 6
 _SHARE: Final = 0.75
 
@@ -109,6 +111,18 @@ def _is_offered(rule: Rule, turn: UserTurn) -> bool:
     return any(_covers(rule, one) for one in sentences(turn.heard))
 
 
+def _says_no_to(rule: Rule, clause: str) -> bool:
+    """No paper invoice; a paper invoice is not needed."""
+    found = _SAYS_NO.search(clause)
+    if found is None:
+        return False
+    return _covers(rule, clause[found.end() :]) or (
+        _NOT_NEEDED.search(clause, found.start()) is not None
+        and _covers(rule, clause[: found.start()])
+    )
+
+
+_NOT_NEEDED: Final = re.compile(r"(?:not|n't) (?:necessary|needed|required|for me|what i want)\b")
 _WELCOMES: Final = re.compile(
     r"\b(?:take|accept|add|include|have|do|ok|okay|fine|works?|great|good|love|like|interested"
     r"|willing|send|set|sign|go|acceptable|sounds|agree|use|transfer|call|share|close|wonderful"
@@ -129,7 +143,7 @@ def _declines(rule: Rule, turn: UserTurn) -> str:
     for sentence in sentences(plain):
         if offered and not sentence.endswith("?") and _SAYS_NO.search(sentence):
             clauses = re.split(r"[,;:]| and | but ", sentence)
-            if any(_SAYS_NO.search(one) and _covers(rule, one) for one in clauses):
+            if any(_says_no_to(rule, one) for one in clauses):
                 return sentence
         for found in _REFUSALS.finditer(sentence):
             if _covers(rule, _CLAUSE_END.split(sentence[found.end() :])[0]):

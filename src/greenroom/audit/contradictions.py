@@ -86,7 +86,7 @@ def _other_values(said: _Said, turn: UserTurn, text: str, instruction: str) -> I
         first, where = said.given.setdefault(name, (value, turn))
         if where is turn or _same(first, value) or _CHANGE.search(text.casefold()):
             continue
-        if value in said.shown or (_holds(instruction, first) and _holds(instruction, value)):
+        if _holds(said.shown, value) or (_holds(instruction, first) and _holds(instruction, value)):
             continue
         yield Finding(
             kind="contradicted_itself",

@@ -62,7 +62,7 @@ _INSISTS: Final = re.compile(
     r"stubborn|be firm|argue|bargain|again and again|more than once)"
 )
 _MAY_LEAVE: Final = re.compile(
-    r"\b(?:end the (?:call|conversation|chat)|hang up|leave (?:the|if)|say goodbye|give up"
+    r"\b(?:end the (?:call|conversation|chat)|hang up|leave (?:the (?:call|chat|conversation)|if)|say goodbye|give up"
     r"|call back later|"
     r"stop the conversation)"
 )
@@ -255,6 +255,9 @@ def _only(match: re.Match[str]) -> bool:
     return any(match[f"about{number}"] is not None for number in (6, 7, 8, 9))
 
 
+_TAKING: Final = re.compile(
+    r"^(?:to )?(?:pay for|sign up for|take part in|buy|get|have|receive|use|add|be) "
+)
 _ANY_KIND: Final = frozenset(map(stem, "kind sort type form offer being receive".split()))
 
 
@@ -262,7 +265,7 @@ def _plain_rule(kind: RuleKind, sentence: str, lowered: str, match: re.Match[str
     offered = kind == "refuse" and (match["about7"] or match["about8"])
     if not offered and _CONDITIONAL.search(lowered):
         return None
-    about = _TAIL.sub("", _about(match)).strip()
+    about = _TAKING.sub("", _TAIL.sub("", _about(match)).strip())
     named = stems(about)
     if not 1 <= len(named) <= 6:
         return None

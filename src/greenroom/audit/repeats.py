@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
@@ -12,6 +13,9 @@ from greenroom.audit.talks import Talk, UserTurn
 from greenroom.audit.topics import topics_in
 from greenroom.audit.wording import affirms, normalised, refuses, similar
 
+_AGAIN: Final = re.compile(
+    r"\brepeat\b|\bsay (?:that|it|this) again\b|\bonce more\b|n't (?:quite )?(?:catch|hear|understand|get that)\b"
+)
 _TOO_OFTEN: Final = 3
 _ANSWER_WORDS: Final = 6
 
@@ -49,6 +53,8 @@ def _finding(turn: UserTurn, sentence: str) -> Finding:
 
 def _asked_alike(one: UserTurn, following: UserTurn) -> bool:
     """The agent asked for the same both times, in other words."""
+    if _AGAIN.search(following.heard.casefold()):
+        return True
     first, second = ({topic.name for topic in topics_in(turn.heard)} for turn in (one, following))
     return bool(first & second)
 

@@ -21,7 +21,8 @@ _PHONE: Final = r"\(?\b\d{3}\)?[ .-]\d{3}[ .-]\d{4}\b"
 _ZIP: Final = r"(?<![\w#-])\d{5}(?:-\d{4})?(?!\w)"
 _CALLED: Final = {
     "e-mail address": r"e-?mails?(?: address)?",
-    "phone number": r"(?:tele|cell ?|mobile )?phones?(?: number)?|mobile(?: number)?|cell number",
+    "phone number": r"(?:tele|cell ?|mobile )?phone numbers?|(?:mobile|cell) number"
+    r"|(?<=\ba )(?:mobile |cell ?)?phone|(?<=\bno )(?:mobile |cell ?)?phone",
     "zip code": r"zip(?: ?code)?|(?:postal|post) ?code",
     "date of birth": r"date of birth|birth ?date|birthday|dob",
     "address": r"(?<!mail )(?:(?:street|home|billing|postal|delivery|shipping) )?address",

@@ -14,6 +14,7 @@ from greenroom.audit.topics import Topic, topics_in
 from greenroom.audit.wording import Heard, sentences, stems, withholds
 
 _LEAST_SHARE: Final = 0.75
+_MIXED: Final = re.compile(r"\b(?=[a-z]+\d)[a-z\d]{5,40}\b", re.IGNORECASE)
 _QUOTED: Final = re.compile(r"[\"“]([^\"”]{3,60})[\"”]")
 
 
@@ -51,9 +52,8 @@ def _broken(rule: Rule, talk: Talk) -> Finding | None:
 
 def _values(rule: Rule) -> list[Fact]:
     """The facts within the rule, or those that "it" in the rule stands for."""
-    return facts_in(rule.about) or [
-        Fact("name", one.casefold(), one) for one in _QUOTED.findall(rule.sentence)
-    ]
+    quoted_ones = _QUOTED.findall(rule.sentence) + _MIXED.findall(rule.about)
+    return facts_in(rule.about) or [Fact("name", one.casefold(), one) for one in quoted_ones]
 
 
 _OF_PERSONS: Final = frozenset({"date of birth", "name"})
