@@ -51,6 +51,8 @@ def _asked_again(one: UserTurn, following: UserTurn, held: set[str]) -> str:
     if following.stops or _evades_not(one) or _evades_not(following):
         return ""
     first, second = questions(one.heard), questions(following.heard)
+    if similar(one.text, following.text):
+        return ""  # it answers the same to the same
     for question in second:
         if any(_same_question(earlier, question, held) for earlier in first):
             return quoted(question)
@@ -78,7 +80,7 @@ def _same_question(one: str, other: str, held: set[str]) -> bool:
         return not named[0] & named[1] & held
     if similar(one, other):
         return True
-    left, right = stems(one), stems(other)
+    left, right = stems(one) - {"may"}, stems(other) - {"may"}
     shared = left & right
     asking = [
         {word.replace("which", "what") for word in _ASKING.findall(text.casefold())}

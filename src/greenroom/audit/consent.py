@@ -36,7 +36,7 @@ _CONFIRMS_NOT: Final = re.compile(
     r"\b(?:asks? (?:you )?(?:for|to) confirm|say(?:ing)? yes|not confirm|change your mind)"
 )
 _SAYS_NO: Final = re.compile(
-    r"\b(?:no(?! longer)|not(?! able| only)|never|skip|leave out)\b|(?<!ca)(?<!is)n't\b"
+    r"\b(?:no(?! longer)|not(?! able| only)|never|skip|leave out)\b|(?<!ca)n't\b"
 )
 _SHORT: Final = 6
 _SHARE: Final = 0.75
@@ -101,14 +101,29 @@ def _accepts(rule: Rule, turn: UserTurn) -> str:
         asks = (asks or (offered and _WELCOMES.search(sentence) is not None)) and (
             not sentence.endswith("?") or _POLITE.search(sentence) is not None
         )
-        if asks and not _NEGATED.search(sentence) and _covers(rule, sentence):
+        named = _names(rule, sentence) if offered else _covers(rule, sentence)
+        if asks and named and not _NEGATED.search(sentence) and not _OBJECTS.search(sentence):
             return sentence
     return ""
 
 
 def _is_offered(rule: Rule, turn: UserTurn) -> bool:
     """The agent has just proposed what the rule is about."""
-    return any(_covers(rule, one) for one in sentences(turn.heard))
+    return any(_names(rule, one) for one in sentences(turn.heard))
+
+
+def _names(rule: Rule, text: str) -> bool:
+    """What was just spoken of may be named with fewer words."""
+    return _covers(rule, text) or len(rule.stems & stems(text)) >= _SHARE_OF_OFFERED * len(
+        rule.stems
+    )
+
+
+_SHARE_OF_OFFERED: Final = 0.6
+_OBJECTS: Final = re.compile(
+    r"\b(?:too|high|unfair|unhappy|worried|against|why|strange|expensive|but|problem with|understand"
+    r"|hoped|expected|waive|waived|heard|thought)\b"
+)
 
 
 def _says_no_to(rule: Rule, clause: str) -> bool:
@@ -126,10 +141,11 @@ _NOT_NEEDED: Final = re.compile(r"(?:not|n't) (?:necessary|needed|required|for m
 _WELCOMES: Final = re.compile(
     r"\b(?:take|accept|add|include|have|do|ok|okay|fine|works?|great|good|love|like|interested"
     r"|willing|send|set|sign|go|acceptable|sounds|agree|use|transfer|call|share|close|wonderful"
-    r"|perfect|problem|idea|happy|choose|prefer)\b"
+    r"|perfect|problem|idea|happy|choose|prefer|can|will|would|suits?|alright|all right|put|get"
+    r"|consider|pay|then|yes|sure|it is)\b|'ll\b"
 )
 _POLITE: Final = re.compile(
-    r"\b(?:could|can|would) you\b|\bmay i\b|\bcan i (?:have|get|talk|speak)\b"
+    r"\b(?:could|can|would) you\b|\bmay i\b|\b(?:can|could) i (?:have|get|talk|speak)\b"
 )
 
 

@@ -106,7 +106,7 @@ _REFUSE: Final = re.compile(
     r"\b(?:do not|don't|will not|won't|would not|wouldn't|must not|should not|cannot"
     r"|never) (?:ever )?"
     r"(?:want(?: to)?|accept|agree to|consent to|take|wish(?: to| for)?|like to|settle for"
-    r"|request|ask (?:for|to)|let \w+|allow|go for|need|opt for|pay for)\b(?P<about>.*)"
+    r"|request|ask (?:for|to)|let \w+|allow|go for|need|opt for|pay(?: for)?)\b(?P<about>.*)"
     r"|\b(?:refuse|decline|reject|turn down|say no to|oppose)(?: to)?(?: accept)?\b(?P<about2>.*)"
     r"|\bnot (?:willing|interested|prepared|ready|okay|ok|open)(?: to| in"
     r"| with)?(?: accept)?\b(?P<about3>.*)"
@@ -256,7 +256,7 @@ def _only(match: re.Match[str]) -> bool:
 
 
 _TAKING: Final = re.compile(
-    r"^(?:to )?(?:pay for|sign up for|take part in|buy|get|have|receive|use|add|be) "
+    r"^(?:to )?(?:pay(?: for)?|sign up for|take part in|buy|get|have|receive|use|add|be) "
 )
 _ANY_KIND: Final = frozenset(map(stem, "kind sort type form offer being receive".split()))
 

@@ -16,6 +16,7 @@ _DAYS_ON: Final = re.compile(
     r"|whole day|flexible|ago|later|earlier|(?:one|two|three|\d+) days?)\b"
 )
 _MOST_AMOUNTS: Final = 40
+_EACH: Final = re.compile(r"\b(?:each|apiece|instal?lments?|payments of)\b")
 _TIMES: Final = frozenset(map(float, range(2, 13)))
 _LONGEST: Final = 200_000
 """Characters of one text that are looked at."""
@@ -72,7 +73,8 @@ class Knowledge:
             return fact.kind == "amount"
         if abs(sum(known) - wanted) < 1:
             return True
-        if any(one > 1 and wanted / one in _TIMES for one in known):
+        each = any(_EACH.search(text.lowered) for text in self._heard)
+        if each and any(one > 1 and wanted / one in _TIMES for one in known):
             return True
         return any(
             min(abs(one + other - wanted), abs(abs(one - other) - wanted)) < 1
