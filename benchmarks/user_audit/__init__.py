@@ -6,13 +6,16 @@ from collections import Counter
 from collections.abc import Iterator
 
 from benchmarks.measures import Measure, cpu_seconds
+from benchmarks.user_audit.fourth import FOURTH
 from benchmarks.user_audit.held_back import HELD_BACK
 from benchmarks.user_audit.seen import SEEN
 from benchmarks.user_audit.seen_last import SEEN_LAST
 from benchmarks.user_audit.seen_later import SEEN_LATER
-from benchmarks.user_audit.talks import Generated, generated
+from benchmarks.user_audit.sixth import SIXTH
+from benchmarks.user_audit.talks import Generated, generatedfrom benchmarks.user_audit.third import THIRD
 from greenroom.audit import KINDS, findings_of
 
+_SEEN = (SEEN, SEEN_LATER, SEEN_LAST, THIRD, FOURTH, SIXTH)
 EACH = 240
 """Conversations with a fault of each kind, in one set of wordings."""
 LEAST_PRECISION, LEAST_RECALL, MOST_MILLISECONDS = 90, 80, 5
@@ -20,14 +23,16 @@ LEAST_PRECISION, LEAST_RECALL, MOST_MILLISECONDS = 90, 80, 5
 
 def planted_faults() -> Iterator[Measure]:
     """Recall and precision of each check on held-back wordings; those of seen ones beside them."""
-    talks = list(generated(HELD_BACK, seed=1, each=EACH))
+    talks = [one for wordings in HELD_BACK for one in generated(wordings, seed=1, each=EACH)]
     held_back = _counts(talks)
-    seen = [_counts(generated(one, seed=1, each=EACH)) for one in (SEEN, SEEN_LATER, SEEN_LAST)]
+    seen = [_counts(generated(one, seed=1, each=EACH)) for one in _SEEN]
     for kind, info in KINDS.items():
         planted, found, true, false = held_back[kind]
         if not planted:
             continue
-        before = ", ".join(f"{_percent(one[kind][1], one[kind][0]):.0f} %" for one in seen)
+        before = ", ".join(
+            f"{_percent(one[kind][1], one[kind][0]):.0f} %" for one in seen if one[kind][0]
+        )
         yield Measure(
             f"User audit, {info.label.lower()}: recall of {planted} planted faults",
             f"{found} found",

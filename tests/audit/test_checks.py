@@ -227,7 +227,7 @@ def test_repetitions(instruction: str, steps: list[dict[str, Any]], found: list[
     [
         (["The weather is awful here.", "Somebody is at my door."], ["never_answered"]),
         (["The weather is awful here.", "12345"], []),
-        (["The weather is awful here.", "I don't know it."], []),
+        (["The weather is awful here.", "I don't know it."], ["denied_fact"]),
         (["The weather is awful here.", "Why do you ask?"], []),
     ],
 )

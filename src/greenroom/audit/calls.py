@@ -17,7 +17,8 @@ _PAST: Final = {
     "chose": "choose", "forgot": "forget", "found": "find", "cut": "cut", "shut": "shut",
 }  # fmt: skip
 _CLAIMS: Final = re.compile(
-    r"\b(?:i|we)(?:'ve| have|'d| had)?(?:(?: just| now| also| even| simply| did| went ahead and| tried and))* "
+    r"\b(?:i|we)(?:'ve| have|'d| had)?(?:(?: just| now| also| even| simply| did"
+    r"| went ahead and| tried and))* "
     r"(?P<verb>[a-z]+ed|" + "|".join(_PAST) + r")\b(?P<rest>.*)"
 )
 _ASKED_DEED: Final = re.compile(
@@ -35,13 +36,31 @@ _JUST_DONE: Final = re.compile(
     r"^\W*(?:(?:ok|okay|alright|all right|sure|yes|great)\W+)*(?:done|all done)\b"
 )
 _EARLIER: Final = re.compile(
-    r"\b(?:already|before|earlier|yesterday|last (?:night|week|time|month)|this morning|twice|days? ago"
+    r"\b(?:already|before|earlier|yesterday|last (?:night|week|time|month)|this morning|twice"
+    r"|days? ago"
     r"|hours? ago|previously|always|used to|had|if|when i)\b"
 )
 _READS: Final = frozenset(
     map(
         stem,
-        "check look read tell see show view test say report find confirm verify describe list ask".split(),
+        [
+            "check",
+            "look",
+            "read",
+            "tell",
+            "see",
+            "show",
+            "view",
+            "test",
+            "say",
+            "report",
+            "find",
+            "confirm",
+            "verify",
+            "describe",
+            "list",
+            "ask",
+        ],
     )
 )
 _NEGATED: Final = re.compile(r"\b(?:not|never|without|no need|wait|hold off|before)\b|n't\b")

@@ -26,9 +26,9 @@ _REFUSALS: Final = re.compile(
 )
 _NEGATED: Final = re.compile(
     r"\b(?:not|n't|no|never|without|don't|won't|can't|unless|if|rather|instead|refuse|decline"
-    r"|avoid|why|whether)\b"
+    r"|avoid|why|whether)\b|n't\b"
 )
-_NOT: Final = re.compile(r"\b(?:not|n't|no|never|without|don't|won't|can't|unable|instead)\b")
+_NOT: Final = re.compile(r"\b(?:not|n't|no|never|without|don't|won't|can't|unable|instead)\b|n't\b")
 _CLAUSE_END: Final = re.compile(
     r"[,;:.?!]|\b(?:and|but|because|since|so|can|could|please|if|until|yet)\b"
 )
@@ -121,7 +121,8 @@ def _names(rule: Rule, text: str) -> bool:
 
 _SHARE_OF_OFFERED: Final = 0.6
 _OBJECTS: Final = re.compile(
-    r"\b(?:too|high|unfair|unhappy|worried|against|why|strange|expensive|but|problem with|understand"
+    r"\b(?:too|high|unfair|unhappy|worried|against|why|strange|expensive|but|problem with"
+    r"|understand"
     r"|hoped|expected|waive|waived|heard|thought)\b"
 )
 

@@ -28,7 +28,21 @@ _HOW_MANY: Final = re.compile(r"\b(?:how many|number of)(?: \w+ of)? ([a-z]{2,20
 _NUMBER_WORDS: Final = {
     word: number
     for number, word in enumerate(
-        "no one two three four five six seven eight nine ten eleven twelve".split()
+        [
+            "no",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+        ]
     )
 }
 _COUNT: Final = re.compile(r"\b(\d{1,3}|" + "|".join(_NUMBER_WORDS) + r")\b(?! (?:more|of the)\b)")
@@ -76,17 +90,17 @@ def contradictions(talk: Talk) -> Iterator[Finding]:
         since = "\n".join((turn.heard, *turn.results, *(one.result for one in turn.calls)))
         said.shown = f"{said.shown}\n{since}"
         text = turn.text.translate(_PLAIN)
-        yield from _other_values(said, turn, text, talk.instruction.text)
+        yield from _other_values(said, turn, text)
         yield from _had_after_all(said, turn, text)
         yield from _denials(said, turn, text)
 
 
-def _other_values(said: _Said, turn: UserTurn, text: str, instruction: str) -> Iterator[Finding]:
+def _other_values(said: _Said, turn: UserTurn, text: str) -> Iterator[Finding]:
     for name, value in _given(turn, text):
         first, where = said.given.setdefault(name, (value, turn))
         if where is turn or _same(first, value) or _CHANGE.search(text.casefold()):
             continue
-        if _holds(said.shown, value) or (_holds(instruction, first) and _holds(instruction, value)):
+        if _holds(said.shown, value):
             continue
         yield Finding(
             kind="contradicted_itself",
@@ -137,8 +151,11 @@ def _had_after_all(said: _Said, turn: UserTurn, text: str) -> Iterator[Finding]:
         values = [
             value
             for sentence in sentences(text)
-            if thing in (*things_in(sentence), *asked) or thing.name in _WITH_A_FORM
-            for value in thing.values(sentence)
+            for value in (
+                thing.values(sentence)
+                if thing in (*things_in(sentence), *asked)
+                else thing.shaped(sentence)
+            )
         ]
         if not values:
             continue
@@ -158,9 +175,6 @@ def _had_after_all(said: _Said, turn: UserTurn, text: str) -> Iterator[Finding]:
         if not thing.values(text):
             said.lacked.setdefault(thing, turn)
     yield from _used_after_all(said, turn, text)
-
-
-_WITH_A_FORM: Final = frozenset({"e-mail address", "phone number", "zip code"})
 
 
 def _used_after_all(said: _Said, turn: UserTurn, text: str) -> Iterator[Finding]:

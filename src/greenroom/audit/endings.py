@@ -12,10 +12,12 @@ from greenroom.audit.topics import topics_in
 from greenroom.audit.wording import affirms, closes, questions, refuses, sentences, words_of
 
 _PROMISE: Final = re.compile(
-    r"\b(?:hold on|hang on|stay with me|stand by|bear with me|(?:one|a|another) (?:moment|minute|second)"
+    r"\b(?:hold on|hang on|stay with me|stand by|bear with me|(?:one|a|another) (?:moment"
+    r"|minute|second)"
     r"|few (?:moments|minutes|seconds)|just a sec|please (?:wait|hold))\b"
     r"|\b(?:i|we)(?:'ll| will| shall|'m going to| am going to|'re going to| are going to"
-    r"|'m about to| am about to)(?: now| just| quickly| gladly)? (?!be (?:here|happy|glad)\b|need\b|let\b|also need\b)[a-z]+"
+    r"|'m about to| am about to)(?: now| just| quickly| gladly)? (?!be (?:here|happy|glad)\b"
+    r"|need\b|let\b|also need\b)[a-z]+"
     r"|\blet me (?!know\b)[a-z]+|\bi(?:'m| am) (?:now |just )?(?!sorry\b|happy\b)[a-z]+ing\b"
 )
 _TRANSFER: Final = re.compile(
@@ -41,8 +43,9 @@ def early_ends(talk: Talk) -> Iterator[Finding]:
     if not talk.something_to_do or last is None or _HANDED_OVER.search(last.raw):
         return
     acted = any(turn.agent_calls or turn.calls for turn in talk.turns[: last.number])
-    if not acted and not _at_a_loss(talk):
-        yield _finding(last, "It stopped before anybody called a tool.", talk)
+    if not acted:
+        if not _at_a_loss(talk):
+            yield _finding(last, "It stopped before anybody called a tool.", talk)
         return
     if talk.instruction.may_leave:
         return

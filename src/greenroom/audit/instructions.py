@@ -62,7 +62,8 @@ _INSISTS: Final = re.compile(
     r"stubborn|be firm|argue|bargain|again and again|more than once)"
 )
 _MAY_LEAVE: Final = re.compile(
-    r"\b(?:end the (?:call|conversation|chat)|hang up|leave (?:the (?:call|chat|conversation)|if)|say goodbye|give up"
+    r"\b(?:end the (?:call|conversation|chat)|hang up|leave (?:the (?:call|chat|conversation)"
+    r"|if)|say goodbye|give up"
     r"|call back later|"
     r"stop the conversation)"
 )
@@ -88,17 +89,22 @@ _HOLD_BACK: Final = re.compile(
     rf"|\b(?:avoid|without|refuse to|decline to|against|hesitate to"
     rf"|refrain from) (?:{_TELLING}|{_TELL})\b(?P<about3>.*)"
     rf"|\bonly (?:ever )?{_TELL}\b(?P<about6>.*)"
-    rf"|\b(?:only|if and only) (?:if|when|once|after) [^.]{{1,60}}?(?:,|do you|you) {_TELL}\b(?P<about7>.*)"
+    rf"|\b(?:only|if and only) (?:if|when|once|after) [^.]{{1,60}}?(?:,|do you"
+    rf"|you) {_TELL}\b(?P<about7>.*)"
     rf"|\bif asked[^.]{{0,30}}?\bonly then,? {_TELL}\b(?P<about8>.*)"
     rf"|\b{_TELL}\b(?P<about9>.*?)\bonly (?:if|when|once|after)\b(?P<rest9>.*)"
     r"|\b(?:hide|conceal|withhold)\b(?P<about10>.*)"
-    r"|\b(?:agent|they|anyone|anybody|nobody|no one)(?: \w+)?? (?:must not|mustn't|should not|shouldn't"
+    r"|\b(?:agent|they|anyone|anybody|nobody|no one)(?: \w+)?? (?:must not|mustn't|should not"
+    r"|shouldn't"
     r"|may not|must never|should never|must|should|is not to|does not need to) (?:never )?"
-    r"(?:learn(?: of| about)?|know(?: of| about)?|find out(?: about)?|hear(?: of| about)?|discover|notice)\b(?P<about11>.*)"
+    r"(?:learn(?: of| about)?|know(?: of| about)?|find out(?: about)?|hear(?: of| about)?"
+    r"|discover|notice)\b(?P<about11>.*)"
     r"|(?:\bnot|n't) want (?:the agent|anyone|anybody|them|others|people) to "
-    r"(?:learn(?: of| about)?|know(?: of| about)?|find out(?: about)?|hear(?: of| about)?|discover|notice)\b(?P<about12>.*)"
+    r"(?:learn(?: of| about)?|know(?: of| about)?|find out(?: about)?|hear(?: of| about)?"
+    r"|discover|notice)\b(?P<about12>.*)"
     r"|\bkeep (?:quiet|silent|mum) (?:about|on|of)\b(?P<about13>.*)"
-    r"|\bkeeps? (?P<about4>.*?) (?:a secret|secret|private|to yourself|confidential|hidden)\b(?P<rest4>.*)"
+    r"|\bkeeps? (?P<about4>.*?) (?:a secret|secret|private|to yourself|confidential"
+    r"|hidden)\b(?P<rest4>.*)"
     r"|\b(?P<about5>[\w' ]+) (?:is|are|stays|stay|remains|remain|must stay"
     r"|has to stay) (?:a )?(?:secret|private|confidential|between)\b(?! person)(?P<rest5>.*)"
 )
@@ -111,11 +117,13 @@ _REFUSE: Final = re.compile(
     r"|\bnot (?:willing|interested|prepared|ready|okay|ok|open)(?: to| in"
     r"| with)?(?: accept)?\b(?P<about3>.*)"
     r"|\bunwilling to(?: accept)?\b(?P<about4>.*)"
-    r"|\bif (?:the agent (?:offers|proposes|suggests)(?: you)?|you(?:'re| are) offered) (?P<about7>[^,;]*),?"
+    r"|\bif (?:the agent (?:offers|proposes|suggests)(?: you)?|you(?:'re"
+    r"| are) offered) (?P<about7>[^,;]*),?"
     r"(?: \w+){0,3}? (?:turn|refuse|decline|reject|say no|do not|don't|never)\b"
     r"|\bif (?P<about8>[^,;]*?) (?:is|are|gets?) (?:offered|proposed|suggested),?"
     r"(?: \w+){0,3}? (?:turn|refuse|decline|reject|say no|do not|don't|never)\b"
-    r"|^(?P<about9>[\w' -]*?) (?:is|are) (?:not acceptable|unacceptable|out of the question|no option"
+    r"|^(?P<about9>[\w' -]*?) (?:is|are) (?:not acceptable|unacceptable|out of the question"
+    r"|no option"
     r"|not an option|not okay|not ok|not something you accept)\b"
     r"|\byou (?:want|need|wish for|take) no (?P<about5>.*)"
     r"|\b(?:under no circumstances|at no point|in no case)\b.*?\b(?:want|accept|agree|wish"
@@ -160,8 +168,29 @@ _VAGUE: Final = re.compile(
 _PRONOUN: Final = frozenset(
     map(
         stem,
-        "it this that them these those information detail details so limit fact anybody anyone"
-        " anything something someone say matter secret lot".split(),
+        [
+            "it",
+            "this",
+            "that",
+            "them",
+            "these",
+            "those",
+            "information",
+            "detail",
+            "details",
+            "so",
+            "limit",
+            "fact",
+            "anybody",
+            "anyone",
+            "anything",
+            "something",
+            "someone",
+            "say",
+            "matter",
+            "secret",
+            "lot",
+        ],
     )
 )
 _TRIGGER: Final = re.compile(
@@ -258,7 +287,9 @@ def _only(match: re.Match[str]) -> bool:
 _TAKING: Final = re.compile(
     r"^(?:to )?(?:pay(?: for)?|sign up for|take part in|buy|get|have|receive|use|add|be) "
 )
-_ANY_KIND: Final = frozenset(map(stem, "kind sort type form offer being receive".split()))
+_ANY_KIND: Final = frozenset(
+    map(stem, ["kind", "sort", "type", "form", "offer", "being", "receive"])
+)
 
 
 def _plain_rule(kind: RuleKind, sentence: str, lowered: str, match: re.Match[str]) -> Rule | None:

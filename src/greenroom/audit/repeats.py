@@ -14,7 +14,8 @@ from greenroom.audit.topics import topics_in
 from greenroom.audit.wording import affirms, normalised, refuses, similar
 
 _AGAIN: Final = re.compile(
-    r"\brepeat\b|\bsay (?:that|it|this) again\b|\bonce more\b|n't (?:quite )?(?:catch|hear|understand|get that)\b"
+    r"\brepeat\b|\bsay (?:that|it|this) again\b|\bonce more\b|n't (?:quite )?(?:catch|hear"
+    r"|understand|get that)\b"
 )
 _TOO_OFTEN: Final = 3
 _ANSWER_WORDS: Final = 6

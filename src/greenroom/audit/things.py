@@ -71,6 +71,17 @@ class Thing:
             and not one.endswith(("th", "st", "nd", "rd"))
         ]
 
+    def shaped(self, text: str) -> list[str]:
+        """Its values in any text, where their shape alone tells what they are."""
+        if self.name in _VALUES:
+            return self.values(text)
+        kind = self.name.split()[0]
+        return (
+            _ORDER.findall(text)
+            if kind == "order"
+            else (_USER_ID.findall(text) if kind in _OF_PERSONS else [])
+        )
+
     def held_by(self, instruction: str) -> list[str]:
         """Its values in an instruction, where these can be told from those of other things."""
         if self.name in _VALUES or self.name == "address":
@@ -82,7 +93,8 @@ class Thing:
             return orders
         called = _CALLED.get(self.name) or re.escape(self.name.split()[0]) + r"\w{0,3}"
         around = re.compile(
-            rf"\b(?:{called})(?:[ _](?:number|id|code|reference))?(?: is| are|:|,| of| \()?[^.;\n\w#]{{0,3}}"
+            rf"\b(?:{called})(?:[ _](?:number|id|code|reference))?(?: is| are|:|,| of"
+            rf"| \()?[^.;\n\w#]{{0,3}}"
             rf"(?:is )?(.{{1,40}})",
             re.IGNORECASE,
         )
@@ -121,22 +133,28 @@ _NOT: Final = (
     r"|not|isn't|unable|haven't|have not)"
 )
 _WITHOUT: Final = re.compile(
-    rf"\b(?:{_NOT}(?: (?!want\b|need\b|like\b|wish\b|mind\b|think\b)[a-z']+){{0,3}}? (?:have|own|know|remember|recall|recollect"
+    rf"\b(?:{_NOT}(?: (?!want\b|need\b|like\b|wish\b|mind\b|think\b)[a-z']+){{0,3}}? (?:have"
+    rf"|own|know|remember|recall|recollect"
     r"|find|got|get|provide|give|tell|say|learned|learnt|access|locate|have access)"
-    r"|have no|there(?:'s| is| was) no|no (?:idea|clue|record|memory)|not (?:\w+ )?(?:sure|certain)|unsure"
+    r"|have no|there(?:'s| is| was) no|no (?:idea|clue|record|memory)|not (?:\w+ )?(?:sure"
+    r"|certain)|unsure"
     r"|forgot|forgotten|lost|misplaced|without)\b"
 )
 _BETWEEN: Final = re.compile(
-    r"(?:[ ,]+(?:to|tell|you|give|the|my|our|a|an|any|that|this|what|which|where|exact|specific|right"
-    r"|associated|about|of|for|on|me|it|is|its|their|either|own|access|at|hand|what's|number|correct"
+    r"(?:[ ,]+(?:to|tell|you|give|the|my|our|a|an|any|that|this|what|which|where|exact"
+    r"|specific|right"
+    r"|associated|about|of|for|on|me|it|is|its|their|either|own|access|at|hand|what's|number"
+    r"|correct"
     r"|full|current|with))*[ ,]+"
 )
 _GONE: Final = re.compile(
-    r"^(?: \w+)?(?:'s| is| was| has)?(?: just)? (?:escapes me|slipped|isn't something|not something|unknown|lost|gone)"
+    r"^(?: \w+)?(?:'s| is| was| has)?(?: just)? (?:escapes me|slipped|isn't something"
+    r"|not something|unknown|lost|gone)"
     r"|^(?: \w+)? escapes me"
 )
 _IT: Final = re.compile(
-    r"(?:[ ,]+(?:to|tell|you|give))*[ ,]+(?:it|them|one|any|that|this|those|these|that one|(?:that|this|the|any such)? ?(?:information|number|detail|details))\b"
+    r"(?:[ ,]+(?:to|tell|you|give))*[ ,]+(?:it|them|one|any|that|this|those|these|that one"
+    r"|(?:that|this|the|any such)? ?(?:information|number|detail|details))\b"
     r"|\W*$|[ ,]+(?:right now|at the moment|sorry|off ?hand|by heart|with me|on me|at hand|here)\b"
 )
 

@@ -345,10 +345,53 @@ _OFFERS_MORE: Final = re.compile(
 _OF_CLOSINGS: Final = frozenset(
     map(
         stem,
-        "anything something else further more help assist assistance helping question questions"
-        " wish wishes request requests matter matters concern concerns issue issues thing mind"
-        " hand service support day time moment here happy satisfied free hesitate ask feel"
-        " additional everything conversation chat reach contact there afternoon evening".split(),
+        [
+            "anything",
+            "something",
+            "else",
+            "further",
+            "more",
+            "help",
+            "assist",
+            "assistance",
+            "helping",
+            "question",
+            "questions",
+            "wish",
+            "wishes",
+            "request",
+            "requests",
+            "matter",
+            "matters",
+            "concern",
+            "concerns",
+            "issue",
+            "issues",
+            "thing",
+            "mind",
+            "hand",
+            "service",
+            "support",
+            "day",
+            "time",
+            "moment",
+            "here",
+            "happy",
+            "satisfied",
+            "free",
+            "hesitate",
+            "ask",
+            "feel",
+            "additional",
+            "everything",
+            "conversation",
+            "chat",
+            "reach",
+            "contact",
+            "there",
+            "afternoon",
+            "evening",
+        ],
     )
 )
 
@@ -362,7 +405,8 @@ def closes(sentence: str) -> bool:
 
 
 _ANYTHING_ELSE: Final = re.compile(
-    r"\b(?:anything|something|what) (?:else|more|further)\b|\bany (?:other|more|further|additional)\b"
+    r"\b(?:anything|something|what) (?:else|more|further)\b|\bany (?:other|more|further"
+    r"|additional)\b"
     r"|\b(?:further|other) (?:questions|requests|concerns|issues|assistance|help)"
     r"|\b(?:help you with|do for you) today"
 )
@@ -380,12 +424,14 @@ def questions(message: str) -> list[str]:
 _REQUEST: Final = re.compile(
     r"\b(?:please|kindly)(?: \w+)? (?:provide|confirm|share|tell|give|specify|enter|choose|pick"
     r"|select|let me know|reply|answer|state|clarify|repeat|say|indicate|verify|send|type|write)\b"
-    r"|\bi(?:'ll| will|'d| would)? (?:(?:also|just|still|only|first|do) )*need (?:to (?:know|have|be sure"
+    r"|\bi(?:'ll| will|'d| would)? (?:(?:also|just|still|only|first|do) )*need (?:to (?:know"
+    r"|have|be sure"
     r"|confirm|verify|ask|hear)|your|the|an?)\b"
     r"|\b(?:could|can|may|would) (?:you|i) (?:please )?"
     r"(?:provide|confirm|share|tell|give|have|get|repeat|specify|let me know)\b"
     r"|^\W*(?:(?:and|so|then|lastly|finally|last thing|one more thing|again)\W+)?"
-    r"(?:tell me|let me know (?:if you(?:'d| would)|wh|how|your)|reply|type|specify|choose|say yes)\b"
+    r"(?:tell me|let me know (?:if you(?:'d| would)|wh|how|your)|reply|type|specify|choose"
+    r"|say yes)\b"
     r"|[,:;] (?:tell me|let me know (?:wh|how|your)|reply|type|say yes|specify|choose)\b"
     r"|\bi (?:must|have to|need to|would like to|'d like to) ask\b|\bmay i ask\b"
     r"|\bsay (?:yes|so) and\b|\bi(?:'m| am) (?:still )?(?:waiting for|missing) your\b"
