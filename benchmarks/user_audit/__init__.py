@@ -12,7 +12,8 @@ from benchmarks.user_audit.seen import SEEN
 from benchmarks.user_audit.seen_last import SEEN_LAST
 from benchmarks.user_audit.seen_later import SEEN_LATER
 from benchmarks.user_audit.sixth import SIXTH
-from benchmarks.user_audit.talks import Generated, generatedfrom benchmarks.user_audit.third import THIRD
+from benchmarks.user_audit.talks import Generated, generated
+from benchmarks.user_audit.third import THIRD
 from greenroom.audit import KINDS, findings_of
 
 _SEEN = (SEEN, SEEN_LATER, SEEN_LAST, THIRD, FOURTH, SIXTH)

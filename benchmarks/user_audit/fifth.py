@@ -162,8 +162,7 @@ INVENTED = (
     _said("invented_fact", "Could you provide the serial number?", ("The serial number is SN-5520917.", "On the back it says SN-5520917.")),
 )  # fmt: skip
 
-GAVE_AWAY = (
-    *(
+GAVE_AWAY = tuple(
     _said("gave_away", agent, slips, rules)
     for rules, slips, agent in (
         (("You are moving abroad, but you do not want to tell the agent about it.", "The agent should not find out that you are moving abroad."), ("I'm moving abroad soon, which is why I'd like to have this settled.", "Since I am moving abroad, I hope that it won't take long."), "I'd be happy to look into that."),
@@ -249,7 +248,7 @@ ENDED = tuple(
         (("In order to proceed, I'll need to know how you would like to pay.", "Please specify which payment method you'd like to use."), ("Thanks for your help. Goodbye! ###STOP###", "###STOP###")),
         (("Please confirm with a yes, and I will proceed.", "If you confirm, I'll proceed with it."), ("Yes, I confirm. ###STOP###", "Yes, please do. Thank you! ###STOP###")),
     )
-    ),
+) + (
     Plant("ended_too_early", (("agent", ("I'm happy to help you with that. Could you provide your name and your number, please?",)), ("user", ("Thank you for your help! ###STOP###", "###STOP###", "Okay, I'll get back to you later. ###STOP###"))), place="start", domains=DESK),
 )  # fmt: skip
 

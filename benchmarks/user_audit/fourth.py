@@ -161,8 +161,7 @@ INVENTED = (
     _said("invented_fact", "What's your tax number?", ("It's 48-2210937.", "My tax number is 482210937.")),
 )  # fmt: skip
 
-GAVE_AWAY = (
-    *(
+GAVE_AWAY = tuple(
     _said("gave_away", agent, slips, rules)
     for rules, slips, agent in (
         (("You lost your job recently. Do not share this with the agent.", "Don't mention that you lost your job."), ("I lost my job recently, so I have to be careful.", "You see, I've lost my job."), "Take your time."),
@@ -248,7 +247,7 @@ ENDED = tuple(
         (("If you're happy with these details, say yes and I'll finalise it.", "Type 'yes' so that I can complete the process."), ("Yes ###STOP###", "Yes, I'm happy with that. Goodbye! ###STOP###")),
         (("I have two options for you, A and B. Which one shall it be?", "Do you want to go with A or B?"), ("Thanks for explaining. ###STOP###", "B. ###STOP###")),
     )
-    ),
+) + (
     Plant("ended_too_early", (("agent", ("Sure, I can look into it. What's your name?", "Could you verify your identity for me, please?")), ("user", ("Never mind, thanks. ###STOP###", "###STOP###", "Thank you for your assistance! ###STOP###"))), place="start", domains=DESK),
 )  # fmt: skip
 

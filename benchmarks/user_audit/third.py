@@ -165,8 +165,7 @@ def _words(words: str | tuple[str, ...]) -> tuple[str, ...]:
     return (words,) if isinstance(words, str) else words
 
 
-INVENTED = (
-    *(
+INVENTED = tuple(
     _said("invented_fact", agent, user, domains=ALL)
     for agent, user in (
         ("Which email should the confirmation go to?", ("Please send it to {other_email}.", "You can use my work address, {other_email}, for that.")),
@@ -183,7 +182,7 @@ INVENTED = (
         ("What time did this happen?", ("At about 4:47 pm, I'd say.", "It was 16:47, I looked at the clock.")),
         ("And the number of your passport, for the records?", ("My passport number is X48291776.", "X48291776 is what it says.")),
     )
-    ),
+) + (
     _said("invented_fact", "Before I go on, is there anything you'd like to add?", ("One more thing: a colleague of yours named {other_first} {other_last} promised me this last week.", "I already wrote to you about it, the ticket was {other_code}."), domains=ALL),
 )  # fmt: skip
 
@@ -225,8 +224,7 @@ _SECRETS = (
         "One moment while I open the form.",
     ),
 )  # fmt: skip
-GAVE_AWAY = (
-    *(
+GAVE_AWAY = tuple(
     _said("gave_away", agent, slips, rules, domains=ALL) for rules, slips, agent in _SECRETS
 )
 
@@ -330,7 +328,7 @@ ENDED = tuple(
         (("Could you please confirm that all of this is correct so that I can submit it?", "Reply with 'confirm' and I'll submit it."), ("Confirm. ###STOP###", "Confirmed! Thanks. ###STOP###", "Yes, all correct ###STOP###")),
         (("I can offer you the standard or the premium plan. What would you prefer?",), ("Okay, thanks for the information. ###STOP###", "Wonderful. ###STOP###")),
     )
-    ),
+) + (
     Plant("ended_too_early", (
         ("agent", ("I'd be glad to help. Could you give me your reference first?", "Sure thing! Who am I talking to, and what's your reference?")),
         ("user", ("Thank you, that's all I needed. ###STOP###", "###STOP###", "Great, bye! ###STOP###")),
