@@ -171,7 +171,7 @@ def test_recorded_airline_episodes(greenroom: Greenroom, official_data: Path) ->
     file = official_data / "trajectories/gpt-4o-airline.json"
     found = greenroom("audit", file, "--env", "airline", "--json").json
     assert (found["talks"], found["failures"]) == (200, 116)
-    assert found["by_kind"]["denied_fact"] == 15
+    assert found["by_kind"]["denied_fact"] == 16
     assert found["with_fault"] == 26
     denied = {
         (one["item"], one["trial"])

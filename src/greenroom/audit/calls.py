@@ -35,6 +35,9 @@ _STATE: Final = re.compile(
 _JUST_DONE: Final = re.compile(
     r"^\W*(?:(?:ok|okay|alright|all right|sure|yes|great)\W+)*(?:done|all done)\b"
 )
+_BARE: Final = re.compile(
+    r"^\W*(?:(?:ok|okay|alright|all right|sure|yes|done)\W+)+(?P<verb>[a-z]+ed)\b"
+)
 _EARLIER: Final = re.compile(
     r"\b(?:already|before|earlier|yesterday|last (?:night|week|time|month)|this morning|twice"
     r"|days? ago"
@@ -67,7 +70,7 @@ _NEGATED: Final = re.compile(r"\b(?:not|never|without|no need|wait|hold off|befo
 _ONE_DEED: Final = (
     "reboot restart power_cycle",
     "toggle toggl turn switch enabl disabl activ deactiv put",
-    "reseat re-seat reinsert replug replac unplug take remov insert",
+    "reseat re-seat reinsert replug replace unplug take remove insert",
     "run ran",
     "make paid pay",
     "check open",
@@ -79,7 +82,12 @@ _ONE_DEED: Final = (
     "dismiss dismis",
     "instal",
 )
-_SAME: Final = {word: deed.split()[0] for deed in _ONE_DEED for word in deed.split()}
+_SAME: Final = {
+    name: stem(deed.split()[0])
+    for deed in _ONE_DEED
+    for word in deed.split()
+    for name in (word, stem(word))
+}
 """The stems of words for one deed, by the name that it goes by here."""
 _FILLER_WORDS: Final = (
     "get set make run check toggle status can send go list show device setting mode"
@@ -138,7 +146,7 @@ def _deeds_in(heard: str) -> set[str]:
     for sentence in sentences(heard.replace("’", "'")):
         lowered = sentence.casefold()
         for clause in re.split(r"[,;:]|\bthen\b", lowered):
-            words = {stem(word) for word in words_of(clause)}
+            words = {stem(word) for word in words_of(clause) if word not in ("setting", "settings")}
             if _NEGATED.search(clause) or not (words - _FILLERS):
                 continue
             first = _IMPERATIVE.search(clause)
@@ -222,6 +230,9 @@ def _deed_verbs(asked: set[str]) -> set[str]:
 
 
 def _told_deeds(lowered: str) -> Iterator[set[str]]:
+    bare = _BARE.match(lowered)
+    if bare is not None:
+        yield _with_synonyms({stem(bare["verb"])})
     for match in _CLAIMS.finditer(lowered):
         verb = stem(_PAST.get(match["verb"], match["verb"]))
         if verb not in _READS:

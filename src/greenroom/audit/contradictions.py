@@ -15,7 +15,8 @@ from greenroom.audit.wording import affirms, limited, questions, sentences, stem
 _PLAIN: Final = str.maketrans("’", "'")
 _CHANGE: Final = re.compile(
     r"\b(?:new|change\w*|update\w*|instead|moved|sorry|mistake\w*|correct(?:ed|ion|ing)?|meant"
-    r"|other|another|more|just heard|now|old|wrong|typo|then make|actually|also|work|second)\b"
+    r"|other|another|more|just heard|now|old|wrong|typo|oops|my bad"
+    r"|apolog\w+|then make|actually|also|work|second)\b"
 )
 _NAME: Final = re.compile(
     r"\b[Mm]y (?:full |last |first )?name(?: is|'s) +([A-Z][\w'-]+(?: [A-Z][\w'-]+)+)"
