@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from benchmarks.measures import Measure, cpu_seconds
 from benchmarks.user_audit.fourth import FOURTH
-from benchmarks.user_audit.held_back import HELD_BACK
+from benchmarks.user_audit.held_back import held_back
 from benchmarks.user_audit.seen import SEEN
 from benchmarks.user_audit.seen_last import SEEN_LAST
 from benchmarks.user_audit.seen_later import SEEN_LATER
@@ -24,11 +24,11 @@ LEAST_PRECISION, LEAST_RECALL, MOST_MILLISECONDS = 90, 80, 5
 
 def planted_faults() -> Iterator[Measure]:
     """Recall and precision of each check on held-back wordings; those of seen ones beside them."""
-    talks = [one for wordings in HELD_BACK for one in generated(wordings, seed=1, each=EACH)]
-    held_back = _counts(talks)
+    talks = held_back(EACH)
+    counts = _counts(talks)
     seen = [_counts(generated(one, seed=1, each=EACH)) for one in _SEEN]
     for kind, info in KINDS.items():
-        planted, found, true, false = held_back[kind]
+        planted, found, true, false = counts[kind]
         if not planted:
             continue
         before = ", ".join(

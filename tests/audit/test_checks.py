@@ -303,3 +303,44 @@ def test_any_text_is_read(instruction: str, exchanges: list[tuple[str, str]]) ->
 def test_long_texts_are_read_in_a_moment(text: str) -> None:
     """Patterns that went back and forth in them would take minutes."""
     assert isinstance(kinds(text, text[:-1], called(text), said(text, text)), list)
+
+
+@pytest.mark.parametrize(
+    ("instruction", "steps", "found"),
+    [
+        # Any "... number" is a thing that can be denied.
+        ("Your locker number is 88213.",
+         [said("Your locker number?", "I've no idea what my locker number is.")], ["denied_fact"]),
+        ("Your locker number is 88213.",
+         [said("Your locker number?", "I don't have it here, let me look."), said("Sure.", "88213.")], []),
+        # What was lacked and is spoken of as one's own.
+        ("Pay it.", [said("By card?", "I don't have a gift card."),
+                     said("Cash then?", "No, use my gift card.")], ["contradicted_itself"]),
+        # What is held back stands in the sentence before.
+        ("Your cousin scratched it. Hide this from the agent.",
+         [said("How come?", "My cousin scratched it.")], ["gave_away"]),
+        ("You are a pilot. Bring it up only when the agent asks about your job.",
+         [said("What is your job?", "I am a pilot.")], []),
+        # An offer of what the instruction refuses, and what follows it.
+        ("A courier is not acceptable to you.",
+         [said("Would a courier do?", "A courier would do.")], ["against_instruction"]),
+        ("A courier is not acceptable to you.",
+         [said("Would a courier do?", "A courier doesn't help me.")], []),
+        # "Your" with what customers have.
+        ("Ask.", [said("Noted.", "I've updated your membership.")], ["spoke_as_agent"]),
+        ("Ask.", [said("Noted.", "I've read your policy on your website.")], []),
+    ],
+)  # fmt: skip
+def test_other_names_and_words(
+    instruction: str, steps: list[dict[str, Any]], found: list[str]
+) -> None:
+    assert kinds(instruction, "Hi", called("ok"), *steps) == found
+
+
+@pytest.mark.parametrize(
+    "closing",
+    ["It is done. Will that be all?", "Done, and you are welcome. Can I do more for you?",
+     "All set. Is there something else on your mind?"],
+)  # fmt: skip
+def test_offers_of_more_help_are_no_open_questions(closing: str) -> None:
+    assert kinds("Ask.", "Hi", called("ok"), said(closing, STOP)) == []
