@@ -76,7 +76,11 @@ def head(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         monkeypatch.setenv(name, "")
         os.environ.pop(name)
     said = SimpleNamespace(reason="")
-    monkeypatch.setattr("greenroom.cli.ray_cluster.knocked", lambda _: said.reason)
+
+    def knocked(_: str) -> str:
+        return said.reason
+
+    monkeypatch.setattr("greenroom.cli.ray_cluster.knocked", knocked)
     return said
 
 
@@ -149,8 +153,11 @@ def test_a_signal_waits_until_ray_has_started(
     ray = FakeRay({"CPU": 1.0})
     started: list[bool] = []
 
+    def end(*_: object) -> None:
+        sys.exit(15)
+
     def start() -> None:
-        signal.signal(number, lambda *_: sys.exit(15))  # as Ray does
+        signal.signal(number, end)  # as Ray does
         os.kill(os.getpid(), number)
         started.append(True)
 
