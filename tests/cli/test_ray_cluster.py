@@ -13,10 +13,17 @@ from typing import Any
 
 import pytest
 
+from greenroom import __version__
 from greenroom.agents import find_strategy
 from greenroom.cli.following import Standing
+from greenroom.cli.processes import Ending
 from greenroom.cli.ray_actor import Order, WorkerActor
-from greenroom.cli.ray_cluster import LONGEST_WITHOUT_HEAD, LONGEST_WITHOUT_ROOM, RayCluster
+from greenroom.cli.ray_cluster import (
+    LONGEST_WITHOUT_HEAD,
+    LONGEST_WITHOUT_ROOM,
+    ActorWorker,
+    RayCluster,
+)
 from greenroom.cli.worker_options import WorkerOptions
 from greenroom.errors import InputError
 from tests.cli.running import Greenroom
@@ -33,6 +40,7 @@ class FakeRay:
         self.given = list(nodes)
         self.folder = Path()
         self.starting: Callable[[], object] = lambda: None
+        self.ending: Callable[[], object] = lambda: None
 
     def init(self, *, _temp_dir: str, **_: Any) -> None:
         self.folder = Path(_temp_dir)
@@ -54,7 +62,7 @@ class FakeRay:
         ]
 
     def shutdown(self) -> None:
-        pass
+        self.ending()
 
     def remote(self, _: type) -> FakeRay:
         return self
@@ -147,26 +155,27 @@ def test_a_head_node_that_is_gone_is_waited_for_and_told(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_waits_until_ray_has_started(
-    greenroom: Greenroom, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+@pytest.mark.parametrize("moment", ["starting", "ending"])
+def test_a_signal_waits_until_ray_has_started_or_ended(
+    greenroom: Greenroom, monkeypatch: pytest.MonkeyPatch, number: signal.Signals, moment: str
 ) -> None:
-    ray = FakeRay({"CPU": 1.0})
-    started: list[bool] = []
+    ray = FakeRay({"CPU": 0.0})
+    done: list[str] = []
 
     def end(*_: object) -> None:
         sys.exit(15)
 
-    def start() -> None:
+    def disturbed() -> None:
         signal.signal(number, end)  # as Ray does
         os.kill(os.getpid(), number)
-        started.append(True)
+        done.append(moment)
 
-    ray.starting = start
+    setattr(ray, moment, disturbed)
     before = signal.getsignal(number)
     monkeypatch.setitem(sys.modules, "ray", ray)
     asked = greenroom(*RUN, "--name", "early")
     assert asked.status == 128 + number, asked.err
-    assert started, "it was not broken off"
+    assert done == [moment], "it was not broken off"
     assert "Go on with: greenroom resume early" in asked.err
     assert not ray.folder.exists()
     assert signal.getsignal(number) == before
@@ -224,14 +233,45 @@ def test_a_file_of_this_machine_is_no_store_for_others() -> None:
 
 
 def test_an_actor_refuses_what_its_node_cannot_do() -> None:
-    from greenroom import __version__
-
     other = WorkerActor().work(order(version="0.0.1"))
     assert other.status == 2
     assert f"has Greenroom {__version__}, and this is 0.0.1: install the same" in other.said[0]
     far = WorkerActor().work(order(machine="far", version=__version__))
     assert far.status == 2
     assert "use PostgreSQL" in far.said[0]
+
+
+class LostError(Exception):
+    """What a call gives whose actor is gone."""
+
+
+def lost(said: str) -> Ending | None:
+    """How a worker ended whose actor never began, for a reason of Ray's."""
+
+    def get(_: object, **__: object) -> None:
+        raise LostError(said)
+
+    def wait(calls: list[object], **_: object) -> tuple[list[object], list[object]]:
+        return calls, []
+
+    def nothing(*_: object) -> None:
+        pass
+
+    call = SimpleNamespace(remote=nothing)
+    kinds = SimpleNamespace(RayError=LostError, ActorUnavailableError=TimeoutError)
+    cluster = cluster_of(FakeRay())
+    cluster.ray = SimpleNamespace(wait=wait, get=get, kill=nothing, exceptions=kinds)
+    return ActorWorker(cluster, SimpleNamespace(place=call, work=call), order()).ending()
+
+
+def test_why_a_worker_was_lost_before_it_began() -> None:
+    ending = lost("The actor died.\n\nModuleNotFoundError: No module named 'greenroom.cli'")
+    assert ending is not None
+    assert ending.status == 2, "no other one would begin, either"
+    assert f"install {__version__} there" in ending.said[0]
+    assert lost("Long story.\nThe node is out of memory.") == Ending(
+        None, (), "before it began: The node is out of memory"
+    )
 
 
 def test_what_is_handed_over_is_not_shown() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from greenroom import __version__
 from greenroom.cli.output import echo
-from greenroom.cli.processes import LONGEST_FAREWELL, Ending, worker_arguments
+from greenroom.cli.processes import LONGEST_FAREWELL, REFUSED, Ending, worker_arguments
 from greenroom.cli.ray_actor import Order, Place, WorkerActor
 from greenroom.cli.ray_connection import connected_ray, knocked, last_line
 from greenroom.errors import InputError
@@ -31,6 +31,10 @@ LONGEST_WITHOUT_HEAD = 50.0
 _SAID_AFTER = 10.0
 _NOBODY_YET = (
     "No worker has begun yet: they wait for a place on the cluster, or take long to start."
+)
+_NO_GREENROOM = (
+    f"A node of the Ray cluster has another Greenroom, or none, in the Python of its 'ray start': "
+    f"install {__version__} there."
 )
 _NODES_SHOWN = 5
 _GB = 1e9
@@ -234,6 +238,8 @@ class ActorWorker:
         try:
             place: Place = ray.get(self._place, timeout=0)
         except ray.exceptions.RayError:
+            if "No module named" in why and "greenroom" in why:
+                return Ending(REFUSED, (_NO_GREENROOM,), "refused")
             return Ending(None, (), f"before it began: {why}")
         if place.node not in self.cluster.nodes() or getattr(error, "preempted", False):
             gone = f"its node on {place.machine} is gone"
