@@ -91,7 +91,7 @@ def test_a_lost_worker_is_replaced_until_one_finds_nothing_more_to_do(
 
 def test_too_many_losses_without_a_result_end_it(store: Store, run: RunRecord) -> None:
     executor = FakeExecutor([KILLED] * 9)
-    with pytest.raises(WorkerFailed, match=r"lost 4 times in a row.*by signal 9\. last words"):
+    with pytest.raises(WorkerFailed, match=r"lost 4 times in a row.*\(signal 9\)\. last words"):
         supervise(store, run, executor)
     assert len(executor.started) == 4
 

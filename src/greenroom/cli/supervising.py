@@ -11,6 +11,7 @@ import anyio.to_thread
 
 from greenroom.cli.following import Follower, Standing
 from greenroom.cli.output import echo
+from greenroom.cli.processes import REFUSED
 from greenroom.errors import InputError
 from greenroom.store import Patience
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from greenroom.cli.processes import Ending
     from greenroom.store import JobRecord, Jobs
 
-OUT_OF_BUDGET, REFUSED = 3, 2
+OUT_OF_BUDGET = 3
 _LOOK_SECONDS = 0.5
 _MOST_LOST = 3
 """So many times in a row may workers be lost without a single result in between."""
@@ -142,8 +143,8 @@ class Supervisor:
             lost = lost or not ending.with_its_machine
             if self._lost_in_a_row > _MOST_LOST:
                 raise WorkerFailed(
-                    f"Workers were lost {self._lost_in_a_row} times in a row, the last one by "
-                    f"{ending.how}. {said}".rstrip()
+                    f"Workers were lost {self._lost_in_a_row} times in a row, the last one "
+                    f"({ending.how}). {said}".rstrip()
                 )
             then = "." if self._ends else ": another one takes over."
             echo(f"Worker {worker.number} was lost ({ending.how}){then}", err=True)

@@ -57,6 +57,7 @@ def work(
     `noun` names the cells. `resume` is the command that goes on, if it is not that of the job's
     kind. A job that is not `kept` is in a passing store: it can only begin anew.
     """
+    from greenroom.cli.ray_connection import StoppedBySignal
     from greenroom.cli.supervising import BudgetSpent
     from greenroom.models import BudgetExhausted
     from greenroom.store import StoreError
@@ -73,6 +74,8 @@ def work(
                 stopped = run_until_stopped(watched)
     except KeyboardInterrupt:
         stopped = signal.SIGINT
+    except StoppedBySignal as early:
+        stopped = early.number
     except (BudgetExhausted, BudgetSpent) as spent:
         resume += " --max-cost ... (or --max-tokens-total ...)"
         _say_how_to_go_on(jobs, job, str(spent).rstrip("."), noun, resume, kept=kept)
