@@ -320,6 +320,22 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
                 for row in connection.execute(statement)
             ]
 
+    def attempts_cost(self, job_id: str, after: int = 0) -> tuple[float, int]:
+        """What attempts without a result cost, as far as it is known, and the last one's number.
+
+        `after` is that of an earlier answer: only later attempts are counted.
+        """
+        of_table = failed_attempts.c
+        statement = select(of_table.id, of_table.usage).where(
+            of_table.job_id == job_id, of_table.id > after
+        )
+        cost = 0.0
+        with transaction(self._engine) as connection:
+            for number, text in connection.execute(statement):
+                cost += sum(used.cost or 0.0 for used in usage_from(text).values())
+                after = max(after, number)
+        return cost, after
+
     def _spent(self, job_id: str) -> Allowance:
         used = self.usages(job_id)
         return Allowance(sum(one.cost or 0.0 for one in used), sum(one.tokens for one in used))
