@@ -170,6 +170,20 @@ def test_the_order_of_two_agents_may_depend_on_the_user() -> None:
     assert found.deviation.value == pytest.approx(np.std([-0.5, 0, 0.25], ddof=1))
 
 
+def test_agents_that_are_even_on_average_differ_by_user() -> None:
+    def played(**solved: int) -> dict[str, dict[int, list[bool]]]:
+        return {
+            user: {task: [trial < count for trial in range(4)] for task in range(30)}
+            for user, count in solved.items()
+        }
+
+    found = spread_of_ranking(
+        played(terse=1, plain=1, chatty=4), played(terse=2, plain=2, chatty=2)
+    )
+    assert found.difference == pytest.approx(0)
+    assert [user.flipped for user in found.users] == [False, False, True]
+
+
 def test_agents_with_the_same_lead_everywhere_do_not_depend_on_the_user() -> None:
     generator = np.random.default_rng(5)
 

@@ -82,8 +82,8 @@ def test_the_order_of_two_agents_may_depend_on_the_user(
     }
     assert ranking["flips"] == pytest.approx(1 / 3)
     shown = " ".join(greenroom("spread", "one", "--against", "two").out.split())
-    assert "Against act (one) it is -0.083 on average; with 1 of 3 users the order is" in shown
-    assert "With 33 % of users the order is the other one; 1 beyond chance." in shown
+    assert "Against act (one) it is -0.083 on average: ahead with 1 of 3 users, behind" in shown
+    assert "With 33 % of users the order is the other one; 0 beyond chance." in shown
 
 
 def test_a_spread_is_written_as_a_page(greenroom: Greenroom, filled: Store) -> None:

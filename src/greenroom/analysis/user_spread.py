@@ -245,7 +245,8 @@ class UserDifference(Immutable, frozen=True):
     flipped: bool
     """The order is not that over all users."""
     sure: bool
-    """The difference with this user is beyond chance, after correction for all users."""
+    """The difference with this user is beyond chance: test, corrected for all users, and interval
+    agree."""
 
 
 class RankingSpread(Immutable, frozen=True):
@@ -288,7 +289,9 @@ def spread_of_ranking(
             for task, low, high in zip(common, before, after, strict=True)
         }
     corrected = holm([one[-1] for one in found])
-    overall = fmean(one[4].value for one in found)
+    apart_by_user = [difference.value for *_, difference, _ in found]
+    overall = fmean(apart_by_user)
+    order = _order(overall, apart_by_user)
     users = [
         UserDifference(
             user=name,
@@ -297,8 +300,8 @@ def spread_of_ranking(
             value=now,
             difference=difference,
             p_value=p_value,
-            flipped=difference.value * overall < 0,
-            sure=p <= 1 - confidence,
+            flipped=difference.value * order < 0,
+            sure=p <= 1 - confidence and difference.low * difference.high > 0,
         )
         for (name, tasks, then, now, difference, p_value), p in zip(found, corrected, strict=True)
     ]
@@ -307,8 +310,18 @@ def spread_of_ranking(
         users=users,
         flips=fmean(one.flipped for one in users),
         sure_flips=sum(one.flipped and one.sure for one in users),
-        deviation=_deviation(apart, [one.difference.value for one in users], confidence),
+        deviation=_deviation(apart, apart_by_user, confidence),
     )
+
+
+def _order(overall: float, by_user: Sequence[float]) -> int:
+    """Which agent is ahead over all users: 1 for the other one, -1 for the baseline.
+
+    If they are even on average, the order is that with most users.
+    """
+    if abs(overall) < 1e-9:
+        return 1 if sum(one > 0 for one in by_user) >= sum(one < 0 for one in by_user) else -1
+    return 1 if overall > 0 else -1
 
 
 def _deviation(apart: Results, means: Sequence[float], confidence: float) -> Estimate:

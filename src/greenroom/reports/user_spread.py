@@ -101,7 +101,7 @@ def user_spread(store: Store, names: Sequence[str], against: Sequence[str] = ())
             )
         ranking = spread_of_ranking(_by_task(other, shared_users), _by_task(group, shared_users))
     report = SpreadReport(
-        name=" and ".join(one.name for one in everything),
+        name=_name(group, other),
         headline=_headline(group, split, other, ranking),
         agent=group.agent,
         runs=group.shown,
@@ -182,6 +182,11 @@ def _by_task(group: _Group, users: Sequence[str]) -> dict[str, dict[int, list[bo
     }
 
 
+def _name(group: _Group, other: _Group | None) -> str:
+    against = f" against {other.agent}" if other is not None else ""
+    return f"{group.agent}{against} with {plural(len(group.runs), 'user')}"
+
+
 def _headline(
     group: _Group,
     split: VarianceSplit | None,
@@ -196,10 +201,11 @@ def _headline(
         users = split.share_of("user") + split.share_of("task_and_user")
         said += f": the user makes {percent(users)} of the variance."
     if other is not None and ranking is not None:
-        flipped = sum(one.flipped for one in ranking.users)
+        apart = [one.difference.value for one in ranking.users]
+        ahead, behind = sum(one > 0 for one in apart), sum(one < 0 for one in apart)
         said += (
-            f" Against {other.agent} it is {ranking.difference:+.3f} on average; with {flipped} of "
-            f"{plural(len(ranking.users), 'user')} the order is the other one."
+            f" Against {other.agent} it is {ranking.difference:+.3f} on average: ahead with "
+            f"{ahead} of {plural(len(apart), 'user')}, behind with {behind}."
         )
     return said
 
