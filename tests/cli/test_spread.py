@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from greenroom.domains import load_domain
 from greenroom.model_server import running_server
+from greenroom.reports import SpreadReport, parse_report
 from greenroom.store import RunRecord, Store, open_store
 from tests.cli.running import Greenroom
 from tests.store.samples import sample_episode, sample_run
@@ -58,6 +60,7 @@ def filled(greenroom: Greenroom) -> Store:
 def test_the_variance_is_split(greenroom: Greenroom, filled: Store) -> None:
     found = greenroom("spread", "one", "--json").json
     assert found["agent"] == "react (one)"
+    assert parse_report(json.dumps(found), SpreadReport).agent == "react (one)"
     assert {run["user"]: run["pass_1"]["value"] for run in found["runs"]} == {
         "u+terse": 0.25,
         "u+plain": 0.5,
