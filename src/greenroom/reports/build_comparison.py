@@ -9,13 +9,12 @@ from greenroom.analysis import compared, figures
 from greenroom.analysis.comparison import (
     EQUAL_WITHIN,
     WORTH_FINDING,
-    ComparedEvaluation,
     ComparedRun,
-    compare_evaluations,
     compare_runs,
     uneven_errors,
 )
 from greenroom.analysis.counts import counted_episodes
+from greenroom.analysis.evaluation_comparison import ComparedEvaluation, compare_evaluations
 from greenroom.analysis.judged import JudgedFigures
 from greenroom.analysis.verdicts import p_text, points, verdict_in_short
 from greenroom.errors import InputError
