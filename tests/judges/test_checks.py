@@ -320,6 +320,7 @@ def test_an_interrupted_check_goes_on(greenroom: Greenroom) -> None:
         ("identify:a=1", "x\n1\n", "identify has no settings"),
         ("exact_match", "output,label\na,yes\n", "exact_match asks no model"),
         ("llm_judge", "output,label_a,label_b\na,yes,no\n", "no cases that people agree about"),
+        ("llm_judge", "output,label\na,\n", "There are no cases with a label"),
     ],
 )
 def test_what_cannot_be_checked_is_refused(
@@ -332,6 +333,23 @@ def test_what_cannot_be_checked_is_refused(
     store = open_store()
     assert store.evaluations.all() == []
     store.close()
+
+
+def test_what_is_left_out_is_told_and_counts_among_people(greenroom: Greenroom) -> None:
+    lines = ["output,label_ada,label_bo", *(f"{word},yes,yes" for word in RIGHT[:4])]
+    lines += [f"{word},no,no" for word in WORDS[1:9:2]]
+    lines += [f"{word},yes,no" for word in WORDS[12:16]] + [f"{word},," for word in WORDS[16:]]
+    Path("people.csv").write_text("\n".join(lines) + "\n")
+    given = ("--cases", "people.csv", "--repeats", 1, "--name", "left")
+    with judging(lambda asked: scored(float(passes(asked)))) as server:
+        shown = check(greenroom, server, "llm_judge", *given)
+    text = " ".join(shown.out.split())
+    assert "Left out: 4 cases, as people do not agree about what is right." in text
+    assert "Left out: 4 cases, as nobody has labelled them." in text
+    (kept,) = greenroom("judges", "list", "--json").json["checks"]
+    assert kept["figures"]["cases"] == 8
+    # Of 12 cases 4 differ; 12 of 24 labels are `pass`, so 12 of 23 differ by chance.
+    assert kept["figures"]["people_alpha"] == pytest.approx(1 - (4 / 12) / (12 / 23))
 
 
 def test_what_most_people_say_is_the_label() -> None:

@@ -54,7 +54,18 @@ def measured(store: Store, evaluation: EvaluationRecord) -> JudgeFigures:
             people[f"{number}/{place}"] = list(as_list(as_list(case["people"])[place]))
             answer = said[place] if place < len(said) else None
             verdicts.append(Verdict(number, variant, result.repeat, label, answer, place))
-    return measure_check(verdicts, people=people, usage=Usage.total(usages), problems=problems)
+    settings: Mapping[str, Any] = evaluation.evaluators[0]["settings"]
+    undecided = [
+        labels for count, *labels in settings.get("undecided", ()) for _ in range(int(count))
+    ]
+    return measure_check(
+        verdicts,
+        people=people,
+        undecided=undecided,
+        unlabelled=settings.get("unlabelled", 0),
+        usage=Usage.total(usages),
+        problems=problems,
+    )
 
 
 def check_of(store: Store, evaluation: EvaluationRecord) -> JudgeCheck:
@@ -160,8 +171,15 @@ def check_notes(check: JudgeCheck) -> Iterator[str]:
             "These cases are Greenroom's own few: they show whether a judge works at all. Label "
             "cases of your own, and give them by --cases."
         )
-    elif check.figures.cases < FEWEST_CASES:
+    elif 0 < check.figures.cases < FEWEST_CASES:
         yield f"{plural(check.figures.cases, 'case')} are few: {FEWEST_CASES} tell more."
+    left_out = {
+        "people do not agree about what is right": check.figures.undecided,
+        "nobody has labelled them": check.figures.unlabelled,
+    }
+    for reason, number in left_out.items():
+        if number:
+            yield f"Left out: {plural(number, 'case')}, as {reason}."
     if check.flaws:
         yield f"Marked: this judge {' and '.join(check.flaws)}. What rests on it is doubtful."
 
