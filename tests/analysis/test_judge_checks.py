@@ -240,6 +240,8 @@ def test_a_judge_is_known_by_kind_model_provider_and_prompt() -> None:
     key = judge_key("identify", "m", None, "p")
     assert key.startswith("judge-identify-")
     assert key == judge_key("identify", "m", None, "p")
+    with_provider = judge_key("identify", "m", "openai", "p")
+    assert with_provider == judge_key("identify", "openai/m", None, "p")
     others = [
         judge_key("statements", "m", None, "p"),
         judge_key("identify", "n", None, "p"),

@@ -251,6 +251,7 @@ def test_a_check_is_an_evaluation_and_reports_find_it(greenroom: Greenroom) -> N
         shown = check(greenroom, server, "llm_judge", "--cases", cases(), "--name", "sound")
         assert "Agreement with people" in shown.out
         assert "Kept as 'sound'" in shown.out
+        assert "Agreement with people" in greenroom("judges", "show", "sound").out
         listed = greenroom("judges", "list", "--json").json
         assert [one["name"] for one in listed["checks"]] == ["sound"]
         assert [one["judge"] for one in listed["judges"]] == list(JUDGES)
@@ -302,8 +303,11 @@ def test_an_interrupted_check_goes_on(greenroom: Greenroom) -> None:
         stopped = check(greenroom, server, "llm_judge", *more, "--max-tokens-total", 2000)
         assert stopped.status == 3
         assert greenroom("judges", "list", "--json").json["checks"] == []
+        assert "Go on with: greenroom evals resume cut" in greenroom("judges", "show", "cut").err
         resumed = greenroom("evals", "resume", "cut", "--max-tokens-total", 1_000_000)
         assert resumed.status == 0, resumed.err
+        assert "'greenroom judges show cut' says what it found" in " ".join(resumed.out.split())
+        assert greenroom("judges", "show", "cut", "--json").json["figures"]["cases"] == 20
     (listed,) = greenroom("judges", "list", "--json").json["checks"]
     assert listed["figures"]["agreement"]["value"] == 1
     assert listed["figures"]["usage"]["calls"] == 180

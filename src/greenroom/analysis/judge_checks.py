@@ -162,8 +162,11 @@ class JudgeCheck(Immutable, frozen=True):
 
 
 def judge_key(kind: str, model: str, provider: str | None, prompt: str) -> str:
-    """What a check is found by: a name that is the same for the same judge."""
-    text = "\n".join([kind, model, provider or "", prompt])
+    """What a check is found by: a name that is the same for the same judge.
+
+    A provider may be named on its own, or before the model.
+    """
+    text = "\n".join([kind, f"{provider}/{model}" if provider else model, prompt])
     return f"judge-{kind}-{sha256(text.encode()).hexdigest()[:16]}"
 
 
