@@ -270,6 +270,12 @@ def test_a_check_is_an_evaluation_and_reports_find_it(greenroom: Greenroom) -> N
     for form in ("markdown", "html"):
         shown = greenroom("evals", "export", "e", "--format", form)
         assert "agreement with people 1.00" in shown.out
+    with judging(lambda _: scored(1)) as server:
+        spec = f"llm_judge={json.dumps({**judge, 'api_base': server.api_base})}"
+        again = ("eval", "x", "rows.csv", "--outputs", "out", "-e", spec, "--name", "again")
+        assert greenroom(*again).status == 0
+    noted = greenroom("compare", "e", "again", "--json").json["notes"]
+    assert noted == ["llm_judge: agreement with people 1.00 on 20 cases."]
     # Another prompt is another judge, whom nobody has checked.
     with judging(lambda asked: scored(1)) as server:
         own = {**judge, "api_base": server.api_base, "prompt": "Good? {{output}}"}
@@ -277,6 +283,10 @@ def test_a_check_is_an_evaluation_and_reports_find_it(greenroom: Greenroom) -> N
         done = greenroom("eval", "x", "rows.csv", "--outputs", "out", "-e", spec, "--name", "f")
     assert "judge not checked" in " ".join(done.out.split())
     assert greenroom("evals", "export", "f").json["judges"] == {"llm_judge": None}
+    assert greenroom("compare", "e", "f", "--json").json["notes"] == [
+        "llm_judge of e: agreement with people 1.00 on 20 cases.",
+        "llm_judge of f: judge not checked.",
+    ]
 
 
 def test_a_judge_below_the_threshold_is_marked_beside_its_figures(greenroom: Greenroom) -> None:

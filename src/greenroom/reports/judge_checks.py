@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from greenroom.analysis.figures import Estimate
@@ -137,6 +137,19 @@ def checks_of_evaluators(
     return found
 
 
+def evaluator_notes(store: Store, evaluations: Sequence[EvaluationRecord]) -> Iterator[str]:
+    """How far the judges behind the scores can be trusted; once where it is the same in all."""
+    told: dict[str, dict[str, str]] = {}
+    for one in evaluations:
+        for alias, check in checks_of_evaluators(store, one).items():
+            told.setdefault(alias, {})[one.name] = short_words(check)
+    for alias, words in told.items():
+        if len({*words.values()}) == 1:
+            yield f"{alias}: {next(iter(words.values()))}."
+        else:
+            yield from (f"{alias} of {name}: {said}." for name, said in words.items())
+
+
 def _of_config(
     store: Store, kind: str, config: Mapping[str, Any], prompt: str
 ) -> JudgeCheck | None:
@@ -211,6 +224,7 @@ __all__ = [
     "check_of_sentences",
     "check_words",
     "checks_of_evaluators",
+    "evaluator_notes",
     "in_words",
     "is_check",
     "is_over",
