@@ -223,7 +223,7 @@ def prepare_run(config: RunConfig) -> RunContext:
         end_index=config.end_index,
         shuffle_seed=config.seed if config.shuffle else None,
     )
-    excluded = _excluded(config, tasks, indices)
+    excluded = excluded_tasks(config, tasks, indices)
     left_out = {one.task_index for one in excluded}
     indices = [index for index in indices if index not in left_out]
     if not indices:
@@ -272,7 +272,7 @@ def _check_user(context: RunContext) -> None:
             strategy.check_case(context.user_context(index))
 
 
-def _excluded(
+def excluded_tasks(
     config: RunConfig, tasks: Sequence[Task], indices: Sequence[int]
 ) -> list[ExcludedTask]:
     """The chosen tasks that the configuration leaves out."""

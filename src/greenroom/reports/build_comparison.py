@@ -20,7 +20,7 @@ from greenroom.analysis.verdicts import p_text, points, verdict_in_short
 from greenroom.errors import InputError
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.exclusions import exclusion_words, without_tasks
-from greenroom.reports.judge_checks import short_words
+from greenroom.reports.judge_checks import evaluator_notes, short_words
 from greenroom.reports.report import ComparisonReport
 from greenroom.reports.run_tally import ComparedTally, compared_run
 from greenroom.reports.sections import AnySection, Cell, Row
@@ -74,6 +74,7 @@ def compare_stored(
             for side in found.evaluations
             if side.coverage < 1
         ]
+        notes += evaluator_notes(store, evaluations)
     else:
         if equal is not None:
             runs = list(equal.runs)
@@ -134,7 +135,11 @@ def _judge_notes(judged: Mapping[str, JudgedFigures]) -> Iterator[str]:
             [f"{plural(one.unjudged, 'sentence')} left out, not judged"] if one.unjudged else []
         )
         said.append(f"{label} has {' and '.join(words)}")
-    checks = (f"{label}: {short_words(one.check)}" for label, one in judged.items() if one.check)
+    checks = (
+        f"{label}: {short_words(one.check)}"
+        for label, one in judged.items()
+        if one.judge and one.accepted + one.rejected
+    )
     known = "".join(f" {words}." for words in checks)
     yield f"Rewards that need a judge: {'; '.join(said)}.{known}"
     means = (f"{label} {one.reward_without_judge:.3f}" for label, one in judged.items())
