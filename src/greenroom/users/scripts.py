@@ -110,13 +110,21 @@ def _as_table(given: Any) -> Any:
     return {"say": given} if isinstance(given, str) else given
 
 
+def _is_task(name: Any) -> Any:
+    is_one = isinstance(name, (int, str)) and not isinstance(name, bool)
+    if not is_one:
+        raise ValueError('write a place such as 24, or an id as a text such as "cancel-24"')
+    return name
+
+
 _Spoken = BeforeValidator(_as_table)
+_TaskName = Annotated[int | str, BeforeValidator(_is_task)]
 
 
 class UserScript(Config):
     """What one user says and does."""
 
-    tasks: tuple[int | str, ...] = ()
+    tasks: tuple[_TaskName, ...] = ()
     """The places or ids of the tasks that it is for."""
     rows: dict[str, Any] = Field(default_factory=dict[str, Any])
     """It is for the rows of a test set whose columns have these values."""
@@ -175,9 +183,9 @@ class UserScripts(Config):
 
     @model_validator(mode="after")
     def _knows_who_plays(self) -> UserScripts:
-        keys = [key for script in self.scripts for key in _keys(script)]
-        for number, key in enumerate(keys):
-            if key in keys[:number]:
+        seen = set[tuple[str, Any]]()
+        for key in (key for script in self.scripts for key in _keys(script)):
+            if key in seen:
                 kind, what = key
                 raise ValueError(
                     "two scripts are for all tasks and rows that no other one is for: give all but "
@@ -185,6 +193,7 @@ class UserScripts(Config):
                     if kind == "others"
                     else f"two scripts are for {kind} {what}: leave it to one"
                 )
+            seen.add(key)
         return self
 
     def find(
@@ -271,8 +280,11 @@ def _problem(source: str, first: ErrorDetails) -> str:
         return f"{source}: write [[scripts]] before each script."
     if first["type"] == "missing":
         return f"{_at(source, outer)}: {last} is missing."
-    if first["type"] == "model_type":
-        said = 'write a text, or a table such as {say = "Hello."}'
+    if first["type"] in ("model_type", "tuple_type", "dict_type"):
+        key = outer[-1] if isinstance(last, int) and outer[-1] != "lines" else last
+        said = _HOW.get(str(key), 'write a text, or a table such as {say = "Hello."}')
+    elif first["type"] == "string_too_short":
+        said = "the text is empty"
     return f"{where}: {said}."
 
 
@@ -285,12 +297,32 @@ def read_setting(given: Any) -> Any:
     return given
 
 
+_TEXTS: Final = 'write a text, or a list such as ["order id", "order number"]'
+_HOW: Final = {
+    "answers": "write [[scripts.answers]] before each of them",
+    "arguments": 'write a table such as {mode = "heat"}',
+    "called": 'write a text, or a list such as ["cancel", "refund"]',
+    "calls": 'write a list such as [{tool = "read_display"}]',
+    "goals": "write [[scripts.goals]] before each of them",
+    "lines": 'write a list such as ["Hello.", {say = "Yes."}]',
+    "rows": 'write a table such as {city = "Rome"}',
+    "says": _TEXTS,
+    "says_all": _TEXTS,
+    "says_none": _TEXTS,
+    "scripts": "write [[scripts]] before each script",
+    "tasks": "write a list such as [24]",
+}
+"""How to write what somebody wrote in another form."""
+
+
 def _at(source: str, loc: Sequence[int | str]) -> str:
     """Where something is, for people: "refunds.toml, script 2, answer 1, matches"."""
     words = [source]
     for part in loc:
         if isinstance(part, int):
-            words[-1] = f"{words[-1].removesuffix('s')} {part + 1}"
+            many = words[-1]
+            one = "text" if many.startswith("says") else many.removesuffix("s")
+            words[-1:] = [*([many] if one == "text" else []), f"{one} {part + 1}"]
         else:
             words.append(part)
     return ", ".join(words)
