@@ -109,11 +109,17 @@ def test_answers_come_before_lines_and_the_first_that_fits_is_given(tmp_path: Pa
         assert said(user, "bye", "Order id?", "Order id?", "Order id?", "What?", "Bye!") == [
             *("Hello.", "One.", "#W1", "Two.", "I said so twice.", "I do not know.", STOP)
         ]
+    counts = {"lines said": 2, "lines left over": 0, "answers given": 3, "answers never given": 0}
+    assert user.tallies == {"script": counts | {"neither answer nor line": 1}}
+    assert said(user, "And?") == ["Hello.", "One."]
+    counts = {"lines said": 1, "lines left over": 1, "answers given": 0, "answers never given": 3}
+    assert user.tallies == {"script": counts | {"neither answer nor line": 0}}
 
 
 def test_lines_alone_end_and_a_script_with_answers_fails(tmp_path: Path) -> None:
     lines = user_of(written(tmp_path, '[[scripts]]\nlines = ["One."]'))
     assert said(lines, "a", "b") == ["Do it.", "One.", STOP]
+    assert user_of(written(tmp_path, "[[scripts]]")).tallies == {}
     asking = written(
         tmp_path, '[[scripts]]\n[[scripts]]\ntasks = [4]\nanswers = [{says = "id", say = "#W1"}]'
     )

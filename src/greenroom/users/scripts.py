@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 
 from greenroom.domains.packs import read_text
 from greenroom.domains.tasks import STOP, Action
-from greenroom.errors import DataError
+from greenroom.errors import DataError, InputError
 from greenroom.options import Config
 from greenroom.users.conditions import RESULT, Condition, Goal, filled, placeholders
 from greenroom.util.raw_json import raw_text
@@ -229,6 +229,21 @@ class UserScripts(Config):
         """All columns of test sets that the scripts need."""
         named = (script.columns | set(script.rows) for script in self.scripts)
         return frozenset[str]().union(*named)
+
+    def check_columns(self, known: Collection[str]) -> None:
+        """Raise InputError where rows are chosen by a column that their test set lacks."""
+        if not {name for columns in self._columns for name in columns}.difference(known):
+            return
+        number, name = next(
+            (number, name)
+            for number, script in enumerate(self.scripts, start=1)
+            for name in script.rows
+            if name not in known
+        )
+        raise InputError(
+            f"{self.source}, script {number} is for rows by '{name}', and no column here is named "
+            f"so. There are: {', '.join(known)}."
+        )
 
 
 def _keys(script: UserScript) -> Iterator[tuple[str, Any]]:
