@@ -91,15 +91,17 @@ class ScriptedUser:
     @property
     def tallies(self) -> dict[str, dict[str, float | None]]:
         """What of the script was said, and what was not."""
-        place, counts = self._place, dict[str, float | None]()
-        if self._lines:
-            counts |= {"lines said": place.said, "lines left over": len(self._lines) - place.said}
-        if self._answers:
-            counts["answers given"] = sum(place.used.values())
-            counts["answers never given"] = len(self._answers) - len(place.used)
-        if counts:
-            counts["neither answer nor line"] = place.at_a_loss
-        return {"script": counts} if counts else {}
+        if not self._lines and not self._answers:
+            return {}
+        place = self._place
+        counts: dict[str, float | None] = {
+            "lines said": place.said,
+            "lines left over": len(self._lines) - place.said,
+            "answers given": sum(place.used.values()),
+            "answers never given": len(self._answers) - len(place.used),
+            "neither answer nor line": place.at_a_loss,
+        }
+        return {"script": counts}
 
     async def open(self, instruction: str) -> str:
         self._place = _Place()
