@@ -26,6 +26,7 @@ from greenroom.reports.run_tally import ComparedTally, compared_run
 from greenroom.reports.sections import AnySection, Cell, Row
 from greenroom.reports.task_sets import check_same_tasks, only_equal_tasks, place_of
 from greenroom.reports.texts import known, money, one_line, percent, plural, wish
+from greenroom.reports.users import user_note
 from greenroom.store import EvaluationRecord, ResultSummary, RunRecord, Store
 from greenroom.store.records import total_cost
 
@@ -99,6 +100,7 @@ def compare_stored(
             *_coverage_notes(compared, found),
             *_judge_notes(judged),
         ]
+    notes += user_note(jobs)
     headline = " ".join(one.sentence for one in found.comparisons)
     if equal is not None and equal.notes:
         headline = f"On the {plural(equal.count, 'equal task')} of different sets: {headline}"
