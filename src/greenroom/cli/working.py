@@ -146,6 +146,10 @@ def run_until_stopped(run: Callable[[], Awaitable[None]]) -> int | None:
     cancelled = False
     try:
         cancelled = anyio.run(main)
+    except SystemExit as error:
+        raise InputError(
+            f"A task that an agent or a workflow had started called sys.exit({error.code!r})."
+        ) from error
     finally:
         if not cancelled and threading.current_thread() is threading.main_thread():
             for number, handler in before.items():

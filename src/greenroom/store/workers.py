@@ -160,6 +160,11 @@ class Workers:
             found = connection.execute(statement).scalar()
         return -1 if found is None else found
 
+    def any_left(self, job_id: str) -> bool:
+        """Whether a cell in the queue has no result yet."""
+        with transaction(self.engine) as connection:
+            return _any_left(connection, job_id)
+
     def drop(self, job_id: str, keys: Sequence[CellKey]) -> None:
         """Take cells out of the queue that cannot be attempted, such as those of a deleted run."""
         with transaction(self.engine) as connection:
