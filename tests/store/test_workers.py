@@ -125,6 +125,19 @@ def test_the_cells_of_a_lost_worker_come_back(store: Store, run: RunRecord) -> N
     assert not store.runs.workers.look(run.id, elsewhere(), renew=True).member
 
 
+def test_a_job_whose_last_worker_was_lost_with_all_cells_is_in_need(
+    store: Store, run: RunRecord
+) -> None:
+    here, lost = this_process(), LeaseOwner(this_process().host, GONE, "lost")
+    join(store, run, here, helps=True)
+    claim(store, run, here, 99)
+    assert store.runs.in_need() == []
+    store.runs.workers.leave(run.id, here)
+    join(store, run, lost, helps=True)
+    assert len(claim(store, run, lost, 99)) == len(KEYS)
+    assert [one.name for one in store.runs.in_need()] == ["sample"]
+
+
 def test_who_leaves_gives_its_cells_back_and_the_last_one_ends_the_queue(
     store: Store, run: RunRecord
 ) -> None:
@@ -135,6 +148,9 @@ def test_who_leaves_gives_its_cells_back_and_the_last_one_ends_the_queue(
     store.runs.workers.leave(run.id, second)
     assert claim(store, run, first, 3) == taken
     assert [one.name for one in store.runs.in_need()] == ["sample"]
+    store.runs.controls.change(run.id, paused=True)
+    assert store.runs.in_need() == [], "a paused run has nothing to do for a worker"
+    store.runs.controls.change(run.id, paused=False)
     store.runs.workers.leave(run.id, first)
     assert store.runs.in_need() == []
     assert store.runs.find("sample").status == "interrupted"

@@ -41,6 +41,7 @@ class StoreOutage(StoreError):
 
 def database_url(text: str | None = None) -> URL:
     """The database's URL: GREENROOM_DATABASE_URL, or a file in the user's data directory."""
+    source = "The URL" if text else URL_VARIABLE
     text = text or os.environ.get(URL_VARIABLE)
     if not text:
         path = user_data_path("greenroom", appauthor=False) / "greenroom.db"
@@ -49,12 +50,12 @@ def database_url(text: str | None = None) -> URL:
         url = make_url(text)
     except ArgumentError as error:
         raise StoreError(
-            f"{URL_VARIABLE} is not a database URL: use sqlite:///FILE or "
+            f"{source} is not a database URL: use sqlite:///FILE or "
             "postgresql://USER@HOST/DATABASE."
         ) from error
     if url.get_backend_name() not in ("sqlite", "postgresql"):
         raise StoreError(
-            f"{URL_VARIABLE} names a {url.get_backend_name()} database: Greenroom supports SQLite "
+            f"{source} names a {url.get_backend_name()} database: Greenroom supports SQLite "
             "and PostgreSQL."
         )
     if url.drivername == "postgresql":
@@ -186,6 +187,8 @@ _SQLITE_PROBLEMS = {
 
 
 _READ_ONLY = "25006"
+# A server that refuses to be talked to gives no code. One in another language is waited for.
+_REFUSALS = ("authentication failed", "no password supplied", "does not exist", "no pg_hba.conf")
 _PASSING = ("database is locked", "disk is full", "disk I/O error")
 
 
@@ -205,6 +208,8 @@ def _explained(url: URL, error: SQLAlchemyError) -> StoreError:
 def _is_outage(url: URL, error: SQLAlchemyError, text: str) -> bool:
     if url.get_backend_name() == "sqlite":
         return any(sign in text for sign in _PASSING)
+    if sql_state(error) is None and any(sign in text for sign in _REFUSALS):
+        return False
     lost = isinstance(error, DBAPIError) and error.connection_invalidated
     passing = isinstance(error, (OperationalError, InterfaceError))
     return lost or passing or sql_state(error) == _READ_ONLY

@@ -313,6 +313,14 @@ def leave_queue(connection: Connection, found: Iterable[tuple[str, int, int]]) -
         connection.execute(_LEAVING, rows)
 
 
+def waits_for_workers(connection: Connection) -> Any:
+    """Whether a job has cells that nobody has, or that a worker had who is gone: for a query."""
+    rows = connection.execute(select(workers.c.id, workers.c.lease)).all()
+    gone = [row.id for row in rows if not is_held(row.lease)]
+    of_job = exists().where(cells.c.job_id == jobs.c.id)
+    return of_job.where(cells.c.worker.is_(None)) | of_job.where(cells.c.worker.in_(gone))
+
+
 def leases_of_jobs(jobs_id: Any) -> Any:
     """The leases of a job's workers as a column of a query, for `any_held`."""
     joined = func.aggregate_strings(workers.c.lease, "\n")
