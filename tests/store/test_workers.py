@@ -138,6 +138,24 @@ def test_a_job_whose_last_worker_was_lost_with_all_cells_is_in_need(
     assert [one.name for one in store.runs.in_need()] == ["sample"]
 
 
+def test_after_an_outage_nobody_is_judged_by_the_leases_that_ran_out(
+    store: Store, run: RunRecord
+) -> None:
+    join(store, run, elsewhere(), helps=True)
+    claim(store, run, elsewhere(), 5)
+    expire(store, elsewhere())
+    # While the database was away, nobody could renew a lease: the others come back in a moment.
+    newcomer = this_process()
+    join(store, run, newcomer, helps=True, expired=False)
+    store.runs.workers.leave(run.id, newcomer, expired=False)
+    join(store, run, newcomer, helps=True, expired=False)
+    assert store.runs.workers.look(run.id, elsewhere(), renew=True).member
+    assert store.runs.workers.queue(run.id, elsewhere()).mine == 5
+    expire(store, elsewhere())
+    store.runs.workers.leave(run.id, newcomer)
+    assert store.runs.in_need() == [], "at any other time, it is gone, and the queue with the last"
+
+
 def test_who_leaves_gives_its_cells_back_and_the_last_one_ends_the_queue(
     store: Store, run: RunRecord
 ) -> None:

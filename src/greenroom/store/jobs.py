@@ -28,6 +28,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.store.allowances import Allowance, Allowances
+from greenroom.store.at_work import any_held, leases_of_jobs, waits_for_workers
 from greenroom.store.attempt_logs import AttemptLogs
 from greenroom.store.control import Controls, control_of, hold_job
 from greenroom.store.database import StoreError, insert_into, insert_or_replace, transaction
@@ -53,13 +54,7 @@ from greenroom.store.job_rows import (
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.records import CellKey, Usage
 from greenroom.store.schema import failed_attempts, jobs, results
-from greenroom.store.workers import (
-    Workers,
-    any_held,
-    leases_of_jobs,
-    leave_queue,
-    waits_for_workers,
-)
+from greenroom.store.workers import Workers, leave_queue
 from greenroom.util.raw_json import record_text, storable
 
 _BAD_VALUES = (DataError, IntegrityError)
