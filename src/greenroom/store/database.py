@@ -29,6 +29,17 @@ WAIT_VARIABLE = "GREENROOM_DATABASE_WAIT"
 LONGEST_WAIT = 300.0
 """Seconds: a job waits so long for its database, from the first call that failed."""
 BUSY_SECONDS = 30.0
+_LIMITS = {
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 30_000,
+}
+"""A server that vanishes without a word is missed within half a minute, not in a quarter of an hour.
+
+The names are those of PostgreSQL's library; the URL may say otherwise.
+"""
 
 
 class StoreError(InputError):
@@ -81,7 +92,10 @@ def open_engine(url: URL) -> Engine:
     try:
         # Many workers share a server that has room for a hundred connections: each keeps two, and
         # has more while several threads want one.
-        return create_engine(url, pool_pre_ping=True, pool_size=2, max_overflow=13)
+        limits = {name: value for name, value in _LIMITS.items() if name not in url.query}
+        return create_engine(
+            url, pool_pre_ping=True, pool_size=2, max_overflow=13, connect_args=limits
+        )
     except ModuleNotFoundError as error:
         raise StoreError(
             "PostgreSQL needs its driver: pip install 'greenroom[postgres]'."
