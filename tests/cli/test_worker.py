@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.cli.running import Greenroom
+from tests.postgres import Postgres
 
 AGENTS = """
 from greenroom import report_usage
@@ -74,6 +77,22 @@ def test_urls_that_are_refused(greenroom: Greenroom, url: str, told: str) -> Non
     assert refused.status == 2
     assert told in refused.err
     assert "secret" not in refused.err
+
+
+@pytest.mark.parametrize(("ahead", "how"), [(100.0, "ahead of"), (-100.0, "behind")])
+def test_a_machine_whose_clock_is_wrong_does_not_share(
+    greenroom: Greenroom,
+    postgres: Postgres,
+    monkeypatch: pytest.MonkeyPatch,
+    ahead: float,
+    how: str,
+) -> None:
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", postgres.new_database())
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + ahead)
+    refused = greenroom("worker")
+    assert refused.status == 2
+    assert re.search(rf"is (99|10\d) seconds {how} the database's: set it right", refused.err)
 
 
 def test_it_helps_with_one_or_with_all(greenroom: Greenroom) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,6 +11,7 @@ from sqlalchemy import text
 
 from greenroom.errors import InputError
 from greenroom.store import CellKey, LeaseOwner, RunRecord, Store, Usage, open_store, this_process
+from greenroom.store.leases import is_held, lease_text
 from greenroom.store.workers import Queue
 from tests.store.samples import sample_episode, sample_run
 
@@ -123,6 +125,20 @@ def test_the_cells_of_a_lost_worker_come_back(store: Store, run: RunRecord) -> N
     assert store.runs.workers.queue(run.id, here).waiting == 7
     assert claim(store, run, elsewhere(), 1) == [], "who is gone claims nothing"
     assert not store.runs.workers.look(run.id, elsewhere(), renew=True).member
+
+
+def test_containers_of_one_host_name_do_not_judge_by_processes(
+    store: Store, run: RunRecord
+) -> None:
+    here = this_process()
+    other = LeaseOwner(here.host, GONE, "other")
+    join(store, run, other, helps=True)
+    lease, end = lease_text(other).split("!")
+    assert not is_held(f"{lease}!{end}"), "of this machine, and gone"
+    elsewhere = f"{lease}!1~{end.partition('~')[2]}"
+    assert is_held(elsewhere), "its processes are not to be seen from here"
+    assert not is_held(f"{lease}!1~1")
+    assert is_held(f"{here}@{time.monotonic() + 30:.0f}~1"), "a lease of a former version"
 
 
 def test_a_job_whose_last_worker_was_lost_with_all_cells_is_in_need(

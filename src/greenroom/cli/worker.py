@@ -60,26 +60,22 @@ def worker(
     loses nothing but what it had under way.
     """
     from greenroom.models import BudgetExhausted
-    from greenroom.store import Patience, open_store
+    from greenroom.store import Patience
 
     named = [run, evaluation, judging, regrading]
     if sum(name is not None for name in named) > 1:
         raise InputError("Give one of --run, --evaluation, --judging and --regrading, not more.")
     if wait and any(named):
         raise InputError("--wait takes whatever comes: do not name what to help with.")
-    if store_url is not None:
-        _refuse_password(store_url)
     if attached:
         threading.Thread(target=_stop_at_the_end_of_input, daemon=True).start()
-    # A worker may be started while the database is away.
-    patience = Patience("")
-    store = patience.call(partial(open_store, store_url))
+    store = _opened(store_url, alone=attached)
     done: list[dict[str, Any]] = []
     stopped: int | None = None
     try:
         for jobs, name in zip(store.all_jobs, named, strict=True):
             if name is not None:
-                found = patience.call(partial(jobs.find, name))
+                found = Patience("").call(partial(jobs.find, name))
                 try:
                     stopped = _help(store, jobs, found, done)
                 except BudgetExhausted as spent:
@@ -93,6 +89,20 @@ def worker(
             print_json({"worked_on": done})
     if stopped is not None:
         raise typer.Exit(STOPPED + stopped)
+
+
+def _opened(url: str | None, *, alone: bool) -> Store:
+    """The store, which may be away when a worker starts; `alone` tells that nobody is elsewhere."""
+    from greenroom.store import Patience, open_store
+    from greenroom.store.leases import refuse_wrong_clock
+
+    if url is not None:
+        _refuse_password(url)
+    patience = Patience("")
+    store = patience.call(partial(open_store, url))
+    if not alone:
+        patience.call(partial(refuse_wrong_clock, store.engine))
+    return store
 
 
 def _refuse_password(url: str) -> None:

@@ -97,8 +97,9 @@ def _look_after(
     from greenroom.trials import progress_bar
 
     told = Follower(jobs, job).look().finished
+    left = job.planned - len(jobs.finished(job.id))
     with (
-        _executor(jobs, job, workers) as executor,
+        _executor(jobs, job, workers, left) as executor,
         progress_bar(job.name, job.planned - told, shown=shown) as advance,
     ):
 
@@ -112,7 +113,7 @@ def _look_after(
 
 
 def _executor(
-    jobs: Jobs[Any, Any, Any], job: JobRecord, workers: WorkerOptions
+    jobs: Jobs[Any, Any, Any], job: JobRecord, workers: WorkerOptions, left: int
 ) -> AbstractContextManager[Executor]:
     if workers.executor == "ray":
         from greenroom.cli.ray_cluster import joined_cluster
@@ -120,7 +121,9 @@ def _executor(
         return joined_cluster(jobs, job, workers)
     from greenroom.cli.processes import Processes, worker_arguments
 
-    return nullcontext(Processes(worker_arguments(jobs, job), workers.processes or 0))
+    # One without anything to do would only take its time to start.
+    count = max(min(workers.processes or 0, left), 1)
+    return nullcontext(Processes(worker_arguments(jobs, job), count))
 
 
 def run_until_stopped(run: Callable[[], Awaitable[None]]) -> int | None:

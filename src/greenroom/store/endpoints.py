@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Engine, func, select, update
+from sqlalchemy import Connection, Engine, select, update
 
-from greenroom.store.database import insert_into, transaction
+from greenroom.store.database import database_time, insert_into, transaction
 from greenroom.store.schema import endpoints
 
 _REMEMBERED = 60.0
@@ -34,7 +33,7 @@ class Endpoints:
         with transaction(self.engine) as connection:
             self._hold(connection, name)
             row = connection.execute(select(endpoints).where(endpoints.c.name == name)).one()
-            now = _now(connection)
+            now = database_time(connection)
             first = max(row.next_at, row.held_until, now)
             _set(connection, name, next_at=first + count / rate)
         return first - now
@@ -44,7 +43,7 @@ class Endpoints:
         with transaction(self.engine) as connection:
             self._hold(connection, name)
             row = connection.execute(select(endpoints).where(endpoints.c.name == name)).one()
-            now = _now(connection)
+            now = database_time(connection)
             _set(connection, name, cut_at=now, held_until=max(row.held_until, now + seconds))
         return now
 
@@ -62,7 +61,7 @@ def cuts(connection: Connection) -> dict[str, Cut]:
     rows = connection.execute(select(endpoints).where(endpoints.c.cut_at > 0)).all()
     if not rows:
         return {}
-    now = _now(connection)
+    now = database_time(connection)
     return {
         row.name: Cut(row.cut_at, max(row.held_until - now, 0.0))
         for row in rows
@@ -72,11 +71,3 @@ def cuts(connection: Connection) -> dict[str, Cut]:
 
 def _set(connection: Connection, endpoint: str, **values: float | str) -> None:
     connection.execute(update(endpoints).where(endpoints.c.name == endpoint).values(**values))
-
-
-def _now(connection: Connection) -> float:
-    # SQLite's processes share a machine. Those of PostgreSQL may have clocks that differ.
-    if connection.dialect.name != "postgresql":
-        return time.time()
-    clock = func.extract("epoch", func.clock_timestamp())
-    return float(connection.execute(select(clock)).scalar_one())
