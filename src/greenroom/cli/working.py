@@ -110,9 +110,10 @@ def _look_after(
     from greenroom.trials import progress_bar
 
     before = Follower(jobs, job).look().finished
+    left = job.planned - len(jobs.finished(job.id))
     long = LongCellsTeller(OPERATED[jobs.kind.name], OTHERS_PLAY)
     with (
-        _executor(jobs, job, workers) as executor,
+        _executor(jobs, job, workers, left) as executor,
         progress_bar(job.name, job.planned - before, shown=shown) as display,
     ):
 
@@ -125,7 +126,7 @@ def _look_after(
 
 
 def _executor(
-    jobs: Jobs[Any, Any, Any], job: JobRecord, workers: WorkerOptions
+    jobs: Jobs[Any, Any, Any], job: JobRecord, workers: WorkerOptions, left: int
 ) -> AbstractContextManager[Executor]:
     if workers.executor == "ray":
         from greenroom.cli.ray_cluster import joined_cluster
@@ -133,7 +134,9 @@ def _executor(
         return joined_cluster(jobs, job, workers)
     from greenroom.cli.processes import Processes, worker_arguments
 
-    return nullcontext(Processes(worker_arguments(jobs, job), workers.processes or 0))
+    # One without anything to do would only take its time to start.
+    count = max(min(workers.processes or 0, left), 1)
+    return nullcontext(Processes(worker_arguments(jobs, job), count))
 
 
 def run_until_stopped(run: Callable[[], Awaitable[None]]) -> int | None:
@@ -159,6 +162,10 @@ def run_until_stopped(run: Callable[[], Awaitable[None]]) -> int | None:
     cancelled = False
     try:
         cancelled = anyio.run(main)
+    except SystemExit as error:
+        raise InputError(
+            f"A task that an agent or a workflow had started called sys.exit({error.code!r})."
+        ) from error
     finally:
         if not cancelled and threading.current_thread() is threading.main_thread():
             for number, handler in before.items():
