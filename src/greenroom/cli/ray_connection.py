@@ -26,10 +26,13 @@ _QUIET = {
     "RAY_BACKEND_LOG_LEVEL": "fatal",
     # It would end this process after a minute without the head node: this process says so itself.
     "RAY_gcs_rpc_server_reconnect_timeout_s": "86400",
-    # Each try takes a second where a token is refused, and most of a minute where nobody answers.
-    "RAY_NUM_REDIS_GET_RETRIES": "3",
 }
 """Variables for Ray, unless they are set."""
+_TRIES = "RAY_NUM_REDIS_GET_RETRIES"
+_TRIES_TO_START = "120"
+"""A try takes a second: a busy machine may need some."""
+_TRIES_TO_JOIN = "5"
+"""A try takes a second where a token is refused, and most of a minute where nobody answers."""
 _LONGEST_REASON = 200
 
 
@@ -69,7 +72,7 @@ def connected_ray(address: str | None) -> Generator[Any]:
 
 def _imported(*, local: bool) -> Any:
     """Ray, which reads variables when it is imported."""
-    for name, value in _QUIET.items():
+    for name, value in (*_QUIET.items(), (_TRIES, _TRIES_TO_START if local else _TRIES_TO_JOIN)):
         os.environ.setdefault(name, value)
     if local and "RAY_AUTH_MODE" not in os.environ:
         # Otherwise it makes a token and keeps it in the home folder.
