@@ -135,7 +135,7 @@ class Supervisor:
                 continue
             said = "\n".join(ending.said[-5:])
             if ending.status == OUT_OF_BUDGET:
-                self._spent = self._spent or said
+                self._spent = self._spent or next(iter(ending.said[-1:]), "The budget is spent.")
                 continue
             if ending.status in (1, REFUSED):
                 raise WorkerFailed(said.removeprefix("error: "))

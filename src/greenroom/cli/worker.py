@@ -177,8 +177,9 @@ def _help(
         with overheard_prints():
             return run_until_stopped(partial(work, helps=True, on_result=note))
     except BudgetExhausted as spent:
-        echo(str(spent), err=True)
-        raise typer.Exit(OUT_OF_BUDGET) from None
+        why = str(spent)
     finally:
         done.append({"kind": jobs.kind.name, "name": job.name, "results": kept})
         echo(f"{kept} results of '{job.name}' are by this worker.", err=True)
+    echo(why, err=True)  # last: whoever started it tells that
+    raise typer.Exit(OUT_OF_BUDGET)

@@ -40,6 +40,8 @@ class DirectTransport:
     """One attempt at an answer: POST {api_base}/chat/completions."""
 
     def __init__(self, settings: ModelSettings) -> None:
+        import aiohttp  # noqa: F401  # it takes a while, and a call that may leave must not wait
+
         self.endpoint = endpoint_of(settings)
         if self.endpoint.url is None:
             raise ValueError(f"{self.endpoint.name} is not asked directly")

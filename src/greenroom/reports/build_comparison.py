@@ -23,7 +23,7 @@ from greenroom.reports import shared_sections as shared
 from greenroom.reports.exclusions import exclusion_words, without_tasks
 from greenroom.reports.judge_checks import short_words
 from greenroom.reports.report import ComparisonReport
-from greenroom.reports.run_tally import RunTally, counted_run
+from greenroom.reports.run_tally import ComparedTally, compared_run
 from greenroom.reports.sections import AnySection, Cell, Row
 from greenroom.reports.task_sets import check_same_tasks, only_equal_tasks, place_of
 from greenroom.reports.texts import known, money, one_line, percent, plural, wish
@@ -43,7 +43,7 @@ def compare_stored(
     detect: float = WORTH_FINDING,
     margin: float = EQUAL_WITHIN,
     reasons: bool = True,
-    counted: Callable[[RunRecord], RunTally] | None = None,
+    counted: Callable[[RunRecord], ComparedTally] | None = None,
     equal_tasks: bool = False,
     without: Sequence[int | str] = (),
 ) -> ComparisonReport:
@@ -79,11 +79,11 @@ def compare_stored(
         if equal is not None:
             runs = list(equal.runs)
             tallies = (
-                counted_run(equal.episodes(run, counted_episodes(store, run.id))) for run in runs
+                compared_run(equal.episodes(run, counted_episodes(store, run.id))) for run in runs
             )
         else:
             tallies = (
-                counted(run) if counted else counted_run(counted_episodes(store, run.id), run)
+                counted(run) if counted else compared_run(counted_episodes(store, run.id), run)
                 for run in runs
             )
         compared: list[ComparedRun] = []

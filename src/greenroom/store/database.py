@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from platformdirs import user_data_path
-from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy import (
+    URL,
+    Connection,
+    CursorResult,
+    Engine,
+    Executable,
+    Table,
+    create_engine,
+    event,
+    make_url,
+)
 from sqlalchemy.exc import (
     ArgumentError,
     DBAPIError,
@@ -102,6 +112,19 @@ def transaction(engine: Engine) -> Generator[Connection]:
         if sql_state(error) == _READ_ONLY:
             engine.dispose()  # another server may have taken over: it needs new connections
         raise _explained(engine.url, error) from error
+
+
+@contextmanager
+def streamed(engine: Engine, statement: Executable, at_a_time: int) -> Generator[CursorResult[Any]]:
+    """The rows that a query finds, fetched a few at a time.
+
+    Whoever stops in the middle leaves no cursor open.
+    """
+    with (
+        transaction(engine) as connection,
+        connection.execution_options(yield_per=at_a_time).execute(statement) as rows,
+    ):
+        yield rows
 
 
 def sql_state(error: BaseException | None) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from greenroom.store.database import insert_into, transaction
 from greenroom.store.schema import endpoints
 
 _REMEMBERED = 60.0
+_AHEAD = 1.0
+"""Seconds: what a process has reserved and uses no more, as it was killed, is soon over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +32,23 @@ class Endpoints:
 
     engine: Engine
 
-    def reserve(self, name: str, rate: float, count: int) -> float:
-        """Reserve so many moments, evenly spaced: how many seconds it is until the first."""
+    def reserve(self, name: str, rate: float, count: int) -> tuple[float, int]:
+        """Reserve up to so many moments, evenly spaced, none of them far ahead.
+
+        How many seconds it is until the first, and how many there are.
+        """
         with transaction(self.engine) as connection:
             self._hold(connection, name)
             row = connection.execute(select(endpoints).where(endpoints.c.name == name)).one()
             now = _now(connection)
-            first = max(row.next_at, row.held_until, now)
-            _set(connection, name, next_at=first + count / rate)
-        return first - now
+            # A lower rate, or a clock that was set back, may have left a moment far ahead.
+            following = min(row.next_at, now + _AHEAD + 1 / rate)
+            first = max(following, row.held_until, now)
+            near = math.floor((now + _AHEAD - first) * rate) + 1
+            reserved = max(min(count, near), 0)
+            if reserved:
+                _set(connection, name, next_at=first + reserved / rate)
+        return first - now, reserved
 
     def overloaded(self, name: str, seconds: float) -> float:
         """Tell all that an endpoint asked for less, and to be left alone for so long: when."""
