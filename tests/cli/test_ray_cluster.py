@@ -31,7 +31,7 @@ from greenroom.cli.worker_options import WorkerOptions
 from greenroom.errors import InputError
 from tests.cli.running import Greenroom
 
-IDLE = Standing(0, None, None, (), False, LongCells())
+IDLE = Standing(0, None, None, (), paused=False, long=LongCells())
 RUN = ("run", "--agent-strategy", "synthetic", "--end-index", 1, "--executor", "ray")
 
 

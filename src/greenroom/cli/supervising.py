@@ -77,7 +77,7 @@ class Supervisor:
     """Looks after the workers on one job of this store."""
 
     def __init__(self, jobs: Jobs[Any, Any, Any], job: JobRecord, executor: Executor) -> None:
-        self._executor = executor
+        self._jobs, self._job, self._executor = jobs, job, executor
         self._follower = Follower(jobs, job)
         self._patience = Patience(f"{jobs.kind.resume} {job.name}")
         self._running: list[Worker] = []
@@ -130,7 +130,7 @@ class Supervisor:
             if ending is None:
                 continue
             self._running.remove(worker)
-            if ending.status == 0:
+            if ending.status == 0 and not self._patience.call(self._any_left):
                 self._done = True
                 continue
             said = "\n".join(ending.said[-5:])
@@ -148,6 +148,10 @@ class Supervisor:
                 )
             then = "." if self._ends else ": another one takes over."
             echo(f"Worker {worker.number} was lost ({ending.how}){then}", err=True)
+
+    def _any_left(self) -> bool:
+        # An agent may end its process as if all were done.
+        return self._jobs.workers.any_left(self._job.id)
 
     def _stop(self) -> None:
         self._end(self._running)

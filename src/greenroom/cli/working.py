@@ -63,7 +63,7 @@ def work(
     from greenroom.cli.supervising import BudgetSpent
     from greenroom.models import BudgetExhausted
     from greenroom.store import StoreError
-    from greenroom.trials import watch_job
+    from greenroom.trials import has_begun, watch_job
 
     resume = resume or f"{jobs.kind.resume} {job.name}"
     left = job.planned - len(jobs.finished(job.id))
@@ -91,7 +91,7 @@ def work(
     except StoreError:
         raise  # it says itself how to go on
     except InputError:
-        if jobs.finished(job.id):
+        if has_begun(jobs, job):
             _say_how_to_go_on(jobs, job, "Stopped by an error", noun, resume, kept=kept)
         raise
     if stopped is not None:
@@ -110,9 +110,10 @@ def _look_after(
     from greenroom.trials import progress_bar
 
     before = Follower(jobs, job).look().finished
+    left = job.planned - len(jobs.finished(job.id))
     long = LongCellsTeller(OPERATED[jobs.kind.name], OTHERS_PLAY)
     with (
-        _executor(jobs, job, workers) as executor,
+        _executor(jobs, job, workers, left) as executor,
         progress_bar(job.name, job.planned - before, shown=shown) as display,
     ):
 
@@ -125,7 +126,7 @@ def _look_after(
 
 
 def _executor(
-    jobs: Jobs[Any, Any, Any], job: JobRecord, workers: WorkerOptions
+    jobs: Jobs[Any, Any, Any], job: JobRecord, workers: WorkerOptions, left: int
 ) -> AbstractContextManager[Executor]:
     if workers.executor == "ray":
         from greenroom.cli.ray_cluster import joined_cluster
@@ -133,7 +134,9 @@ def _executor(
         return joined_cluster(jobs, job, workers)
     from greenroom.cli.processes import Processes, worker_arguments
 
-    return nullcontext(Processes(worker_arguments(jobs, job), workers.processes or 0))
+    # One without anything to do would only take its time to start.
+    count = max(min(workers.processes or 0, left), 1)
+    return nullcontext(Processes(worker_arguments(jobs, job), count))
 
 
 def run_until_stopped(run: Callable[[], Awaitable[None]]) -> int | None:
@@ -159,6 +162,10 @@ def run_until_stopped(run: Callable[[], Awaitable[None]]) -> int | None:
     cancelled = False
     try:
         cancelled = anyio.run(main)
+    except SystemExit as error:
+        raise InputError(
+            f"A task that an agent or a workflow had started called sys.exit({error.code!r})."
+        ) from error
     finally:
         if not cancelled and threading.current_thread() is threading.main_thread():
             for number, handler in before.items():
@@ -236,14 +243,23 @@ def play_and_report(
 
 
 def play(
-    store: Store, run: RunRecord, context: RunContext, *, workers: WorkerOptions, shown: bool
+    store: Store,
+    run: RunRecord,
+    context: RunContext,
+    *,
+    workers: WorkerOptions,
+    shown: bool,
+    resume: str | None = None,
 ) -> RunRecord:
-    """Play what is left of a run and return it as it is then, or say how to go on."""
-    from greenroom.benchmark import enqueue_run, play_run
+    """Play what is left of a run and return it as it is then, or say how to go on.
+
+    `resume` is the command that goes on, if it is not that for this run alone.
+    """
+    from greenroom.benchmark import play_run
 
     if workers.shared:
-        _refuse_person(context)
-        hand_over(store.runs, run, lambda: enqueue_run(store, run, context), workers)
+        queue_run(store, run, context)
+        leave_to_workers([(store.runs, run)], workers)
 
     for caveat in run.pack.get("caveats", ()):
         typer.echo(f"note: {caveat}", err=True)
@@ -257,9 +273,18 @@ def play(
         before=[float(one.solved) for one in earlier if one.reward is not None],
         noun="episodes",
         shown=shown,
+        resume=resume,
         workers=workers,
     )
     return store.runs.find(run.id)
+
+
+def queue_run(store: Store, run: RunRecord, context: RunContext) -> None:
+    """Put what is left of a run into the queue for workers."""
+    from greenroom.benchmark import enqueue_run
+
+    _refuse_person(context)
+    enqueue_run(store, run, context)
 
 
 def run_and_report(
@@ -321,11 +346,19 @@ def hand_over(
 ) -> None:
     """Put what is left of a job into the queue for workers; with 0 of our own, say so and exit."""
     enqueue()
+    leave_to_workers([(jobs, job)], workers)
+
+
+def leave_to_workers(
+    queued: Iterable[tuple[Jobs[Any, Any, Any], JobRecord]], workers: WorkerOptions
+) -> None:
+    """With 0 workers of our own, say which jobs wait for others and exit."""
     if workers.processes == 0:
-        echo(
-            f"'{job.name}' waits for workers. Start them anywhere, as many as you like: greenroom "
-            f"worker --{jobs.kind.name} {job.name}"
-        )
+        for jobs, job in queued:
+            echo(
+                f"'{job.name}' waits for workers. Start them anywhere, as many as you like: "
+                f"greenroom worker --{jobs.kind.name} {job.name}"
+            )
         raise typer.Exit
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Engine, func, select, update
+from sqlalchemy import Connection, Engine, select, update
 
-from greenroom.store.database import insert_into, transaction
+from greenroom.store.database import database_time, insert_into, transaction
 from greenroom.store.schema import endpoints
 
 _REMEMBERED = 60.0
@@ -40,7 +39,7 @@ class Endpoints:
         with transaction(self.engine) as connection:
             self._hold(connection, name)
             row = connection.execute(select(endpoints).where(endpoints.c.name == name)).one()
-            now = _now(connection)
+            now = database_time(connection)
             # A lower rate, or a clock that was set back, may have left a moment far ahead.
             following = min(row.next_at, now + _AHEAD + 1 / rate)
             first = max(following, row.held_until, now)
@@ -55,7 +54,7 @@ class Endpoints:
         with transaction(self.engine) as connection:
             self._hold(connection, name)
             row = connection.execute(select(endpoints).where(endpoints.c.name == name)).one()
-            now = _now(connection)
+            now = database_time(connection)
             _set(connection, name, cut_at=now, held_until=max(row.held_until, now + seconds))
         return now
 
@@ -73,7 +72,7 @@ def cuts(connection: Connection) -> dict[str, Cut]:
     rows = connection.execute(select(endpoints).where(endpoints.c.cut_at > 0)).all()
     if not rows:
         return {}
-    now = _now(connection)
+    now = database_time(connection)
     return {
         row.name: Cut(row.cut_at, max(row.held_until - now, 0.0))
         for row in rows
@@ -83,11 +82,3 @@ def cuts(connection: Connection) -> dict[str, Cut]:
 
 def _set(connection: Connection, endpoint: str, **values: float | str) -> None:
     connection.execute(update(endpoints).where(endpoints.c.name == endpoint).values(**values))
-
-
-def _now(connection: Connection) -> float:
-    # SQLite's processes share a machine. Those of PostgreSQL may have clocks that differ.
-    if connection.dialect.name != "postgresql":
-        return time.time()
-    clock = func.extract("epoch", func.clock_timestamp())
-    return float(connection.execute(select(clock)).scalar_one())

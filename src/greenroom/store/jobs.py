@@ -28,8 +28,9 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.store.allowances import Allowance, Allowances
+from greenroom.store.at_work import any_held, leases_of_jobs, waits_for_workers
 from greenroom.store.attempt_logs import AttemptLogs
-from greenroom.store.control import Controls, hold_job
+from greenroom.store.control import Controls, control_of, hold_job
 from greenroom.store.database import (
     StoreError,
     insert_into,
@@ -58,8 +59,8 @@ from greenroom.store.job_rows import (
 )
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.records import CellKey, Usage
-from greenroom.store.schema import cells, failed_attempts, jobs, results
-from greenroom.store.workers import Workers, any_held, leases_of_jobs, leave_queue
+from greenroom.store.schema import failed_attempts, jobs, results
+from greenroom.store.workers import Workers, leave_queue
 from greenroom.util.raw_json import record_text, storable
 
 _BAD_VALUES = (DataError, IntegrityError)
@@ -164,11 +165,11 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             return [job_of(self.kind, row) for row in connection.execute(statement)]
 
     def in_need(self) -> list[JobT]:
-        """The jobs with cells that wait for a worker, the oldest first."""
-        waiting = select(cells.c.job_id).where(cells.c.worker.is_(None))
-        statement = self._rows().where(jobs.c.id.in_(waiting)).order_by(jobs.c.created_at)
+        """The jobs with cells that wait for a worker, the oldest first; none that is paused."""
         with transaction(self._engine) as connection:
-            return [job_of(self.kind, row) for row in connection.execute(statement)]
+            waiting = self._rows().where(waits_for_workers(connection))
+            rows = connection.execute(waiting.order_by(jobs.c.created_at)).all()
+        return [job_of(self.kind, row) for row in rows if not control_of(row.control).paused]
 
     def standings(self, *, parent: str | None = None) -> list[Standing[JobT]]:
         """The same jobs as `all`, with how each stands: counted by the database at once."""
