@@ -234,6 +234,17 @@ def test_who_answers_at_an_address(said: bytes, told: str) -> None:
         answering.join()
 
 
+def test_an_empty_address_is_none(greenroom: Greenroom, monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = FakeRay({"CPU": 0.0})
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setenv("RAY_ADDRESS", "")
+    asked = greenroom(*RUN)
+    assert "No node has room for a worker" in asked.err
+    assert "Waiting" not in asked.err
+    assert ray.folder.name.startswith("greenroom-ray-")
+    assert not ray.folder.exists()
+
+
 def test_workers_reserve_the_memory_that_agents_declare(
     greenroom: Greenroom, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
