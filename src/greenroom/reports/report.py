@@ -175,9 +175,8 @@ class EvaluatedRow(ResultRecord):
     @classmethod
     def of(cls, record: ResultRecord, inputs: Mapping[str, Any]) -> EvaluatedRow:
         """A result as people count it."""
-        fields: dict[str, Any] = dict(record)
         counted = {"row": record.row + 1, "repeat": record.repeat + 1, "inputs": dict(inputs)}
-        return cls.model_validate(fields | counted)
+        return cls.model_validate(vars(record) | counted)
 
 
 def shown_outcome(result: ResultRecord | ResultSummary) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from greenroom.analysis.counts import counted_episodes
 from greenroom.analysis.figures import Estimate
+from greenroom.analysis.metrics import convention_metrics
 from greenroom.analysis.tally import SOLVED
 from greenroom.analysis.user_spread import (
     FEWEST_TASKS,
@@ -21,7 +22,7 @@ from greenroom.analysis.user_spread import (
 from greenroom.errors import InputError
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.report import SpreadReport, UserRun
-from greenroom.reports.run_tally import counted_run
+from greenroom.reports.run_tally import compared_run
 from greenroom.reports.sections import AnySection, Cell, Column
 from greenroom.reports.task_sets import check_same_tasks, place_of
 from greenroom.reports.texts import percent, plural
@@ -150,15 +151,14 @@ def _agent(run: RunRecord) -> str:
 
 def _read(store: Store, group: _Group) -> None:
     for user, run in group.runs.items():
-        tally = counted_run(counted_episodes(store, run.id))
-        compared = tally.compared(run)
+        compared = compared_run(counted_episodes(store, run.id)).compared(run)
         counted = compared.counted()
         group.solved[user] = {
             task: {trial: reward >= SOLVED for trial, reward in trials.items()}
             for task, trials in counted.rewards("errors_excluded", over=compared.over).items()
             if trials
         }
-        main = tally.data(store, run).metrics.main
+        main = convention_metrics(counted, "errors_excluded", over=compared.over)
         group.shown.append(
             UserRun(name=run.name, user=user, pass_1=main.pass_hat_k[1], coverage=main.coverage)
         )
