@@ -16,6 +16,7 @@ import pytest
 from greenroom import __version__
 from greenroom.agents import find_strategy
 from greenroom.cli.following import Standing
+from greenroom.cli.long_cells import LongCells
 from greenroom.cli.processes import Ending
 from greenroom.cli.ray_actor import Order, WorkerActor
 from greenroom.cli.ray_cluster import (
@@ -28,7 +29,7 @@ from greenroom.cli.worker_options import WorkerOptions
 from greenroom.errors import InputError
 from tests.cli.running import Greenroom
 
-IDLE = Standing(0, None, None, (), False, None, ())
+IDLE = Standing(0, None, None, (), paused=False, long=LongCells())
 RUN = ("run", "--agent-strategy", "synthetic", "--end-index", 1, "--executor", "ray")
 
 
