@@ -263,9 +263,11 @@ def _check_user(context: RunContext) -> None:
             # The splits of a pack share tasks, and a file may be for several of them.
             splits = (context.split, *pack.splits)
             if not any(task_known(pack.tasks(split), name) for split in splits):
+                place = isinstance(name, str) and name.isdecimal()
                 raise InputError(
                     f"The settings of the {strategy.name} user name the task {name!r}, which no "
                     "split has: 'greenroom tasks list' shows places and ids."
+                    + (f" A place is written without quotes: {name}." if place else "")
                 )
     if strategy.check_case is not None:
         for index in context.task_indices:

@@ -22,7 +22,7 @@ from greenroom.analysis.sizes import (
 )
 from greenroom.analysis.tally import SOLVED, Tally, reward_of
 from greenroom.errors import InputError
-from greenroom.reports.run_tally import counted_run
+from greenroom.reports.run_tally import compared_run
 from greenroom.reports.task_sets import check_same_tasks
 from greenroom.reports.texts import plural
 from greenroom.store import RunRecord, Store
@@ -102,7 +102,11 @@ def comparison_plan(
     else:
         known = _tasks_of(runs, success, likeness, measured, assumed)
         likely = ALIKE if alike is None else alike
-        spread = known.of_difference(likely)
+        spread = known.of_difference(likely, detect)
+        assumed.append(
+            f"The other agent solves {100 * known.other(detect):.3g} % of trials: of more and less "
+            "that which takes more to find."
+        )
         assumed.append(
             f"The chances of both agents have a correlation of {likely:g} over tasks (--alike)."
         )
@@ -174,7 +178,7 @@ def _likeness_sentence(likeness: float) -> str:
 
 
 def _played(run: RunRecord, store: Store, at_once: int | None) -> _Played:
-    counted = counted_run(counted_episodes(store, run.id)).compared(run)
+    counted = compared_run(counted_episodes(store, run.id)).compared(run)
     tally = counted.counted()
     counts = _counts(tally)
     if len(counts) < _FEWEST_TASKS:
