@@ -27,7 +27,8 @@ from greenroom.analysis.intervals import SuccessIntervals
 from greenroom.analysis.paired import difference_interval, difference_of, sign_flip_p_value
 from greenroom.analysis.power import PowerAnalysis, observed_spread
 from greenroom.analysis.sizes import TaskSpread, comparison_sizes
-from greenroom.analysis.user_spread import Part, split_variance
+from greenroom.analysis.spread_figures import Part
+from greenroom.analysis.user_spread import split_variance
 from greenroom.analysis.verdicts import verdict_of
 
 REPETITIONS = 1000
