@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from benchmarks.measures import Measure, cpu_seconds
 from benchmarks.user_audit.held_back import HELD_BACK
 from benchmarks.user_audit.seen import SEEN
+from benchmarks.user_audit.seen_last import SEEN_LAST
 from benchmarks.user_audit.seen_later import SEEN_LATER
 from benchmarks.user_audit.talks import Generated, generated
 from greenroom.audit import KINDS, findings_of
@@ -21,12 +22,12 @@ def planted_faults() -> Iterator[Measure]:
     """Recall and precision of each check on held-back wordings; those of seen ones beside them."""
     talks = list(generated(HELD_BACK, seed=1, each=EACH))
     held_back = _counts(talks)
-    seen = [_counts(generated(one, seed=1, each=EACH)) for one in (SEEN, SEEN_LATER)]
+    seen = [_counts(generated(one, seed=1, each=EACH)) for one in (SEEN, SEEN_LATER, SEEN_LAST)]
     for kind, info in KINDS.items():
         planted, found, true, false = held_back[kind]
         if not planted:
             continue
-        before = " and ".join(f"{_percent(one[kind][1], one[kind][0]):.0f} %" for one in seen)
+        before = ", ".join(f"{_percent(one[kind][1], one[kind][0]):.0f} %" for one in seen)
         yield Measure(
             f"User audit, {info.label.lower()}: recall of {planted} planted faults",
             f"{found} found",

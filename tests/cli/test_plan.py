@@ -47,6 +47,7 @@ def test_without_a_run_all_is_assumed(greenroom: Greenroom) -> None:
     assert found["assumed"] == [
         "The agents solve 50 % of trials (--success).",
         "Trials of one task have a correlation of 0.3 (--likeness).",
+        "The other agent solves 45 % of trials: of more and less that which takes more to find.",
         "The chances of both agents have a correlation of 0.7 over tasks (--alike).",
     ]
     sure = greenroom("plan", "--power", "0.9", "--false-calls", "0.01", "--json").json

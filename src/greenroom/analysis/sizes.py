@@ -34,11 +34,20 @@ class TaskSpread(Immutable, frozen=True):
     likeness_assumed: bool = False
     """Each task has one trial only, which says nothing about it."""
 
-    def of_difference(self, alike: float) -> DifferenceSpread:
-        """How the difference from an agent varies whose chances are so much alike."""
-        tosses = self.success * (1 - self.success)
-        between = 2 * (1 - alike) * self.likeness * tosses
-        return DifferenceSpread(between, 2 * (1 - self.likeness) * tosses)
+    def other(self, difference: float) -> float:
+        """The other agent's chance if it lies that far off: the one that takes more to find."""
+        ends = (max(0.0, self.success - difference), min(1.0, self.success + difference))
+        return max(ends, key=lambda one: one * (1 - one))
+
+    def of_difference(self, alike: float, difference: float) -> DifferenceSpread:
+        """How the difference from an agent varies that lies that far off, and is so much alike.
+
+        Its chances vary over tasks as far as those of the first one do.
+        """
+        tosses = [one * (1 - one) for one in (self.success, self.other(difference))]
+        apart = self.likeness * tosses[0]
+        within = sum(max(0.0, one - apart) for one in tosses)
+        return DifferenceSpread(2 * (1 - alike) * apart, within)
 
 
 class EpisodePrice(Immutable, frozen=True):

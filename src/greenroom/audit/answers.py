@@ -12,6 +12,11 @@ from greenroom.audit.topics import topics_in
 from greenroom.audit.wording import affirms, cannot_say, questions, refuses, similar, stems
 
 _ALIKE: Final = 0.6
+_ASKING: Final = re.compile(r"\b(?:which|what|when|where|who|why|how)\b")
+_HOW_MANY: Final = re.compile(r"\bhow (?:many|much|old|long|often)\b|\bnumber of\b")
+_COUNT: Final = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|dozen|several|few|couple|some)\b"
+)
 _ENGAGES: Final = re.compile(
     r"\?|\b(?:i'll|i will|let me|(?:i'd|i would) (?:like|rather|prefer)|i want|i need|instead"
     r"|just|confirm\w*|proceed|"
@@ -60,6 +65,9 @@ def _evades_not(turn: UserTurn) -> bool:
     topics = topics_in("\n".join(questions(turn.heard)))
     if any(topic.given(turn.text) for topic in topics):
         return True
+    asked = "\n".join(questions(turn.heard))
+    if stems(text) & stems(asked) or (_HOW_MANY.search(asked.casefold()) and _COUNT.search(text)):
+        return True
     shared = stems(text) & stems(turn.heard)
     return len(text.split()) <= 3 or len(shared) >= max(2, len(stems(text)) // 2)
 
@@ -72,4 +80,7 @@ def _same_question(one: str, other: str, held: set[str]) -> bool:
         return True
     left, right = stems(one), stems(other)
     shared = left & right
+    words = {match[0] for match in _ASKING.finditer(one.casefold())}
+    if words & set(_ASKING.findall(other.casefold())) and shared and shared in (left, right):
+        return True
     return len(shared) >= 2 and len(shared) >= _ALIKE * min(len(left), len(right))

@@ -15,7 +15,7 @@ _REQUESTS: Final = re.compile(
     r"\b(?:i(?:'d| would)? (?:also |really |rather |actually |just )?(?:like|want|love|need"
     r"|accept|agree|'ll take|will take|take)|i'll (?:take|go with|accept)|please|can you"
     r"|could you|go ahead|let's|"
-    r"happy to|fine with|sounds good|okay with|ok with|happy with)\b"
+    r"let me|happy to|fine with|sounds good|okay with|ok with|happy with)\b"
 )
 _REFUSALS: Final = re.compile(
     r"\b(?:(?:do not|don't|won't|will not|wouldn't|can't|cannot) (?:want|accept|agree|need"
@@ -35,6 +35,7 @@ _CLAUSE_END: Final = re.compile(
 _CONFIRMS_NOT: Final = re.compile(
     r"\b(?:asks? (?:you )?(?:for|to) confirm|say(?:ing)? yes|not confirm|change your mind)"
 )
+_SAYS_NO: Final = re.compile(r"\b(?:no|not|never|don't|skip|without|leave out|rather not)\b|n't\b")
 _SHORT: Final = 6
 _SHARE: Final = 0.75
 
@@ -92,12 +93,30 @@ def _accepts(rule: Rule, turn: UserTurn) -> str:
         # Of several questions, a yes answers the last one.
         if asked and _covers(rule, asked[-1]) and not _NOT.search(asked[-1].casefold()):
             return turn.text
+    offered = _is_offered(rule, turn)
     for sentence in sentences(plain):
         asks = _REQUESTS.search(sentence) is not None or affirms(sentence)
-        asks = asks and not _NEGATED.search(sentence) and not sentence.endswith("?")
-        if asks and _covers(rule, sentence):
+        asks = (asks or (offered and _WELCOMES.search(sentence) is not None)) and (
+            not sentence.endswith("?") or _POLITE.search(sentence) is not None
+        )
+        if asks and not _NEGATED.search(sentence) and _covers(rule, sentence):
             return sentence
     return ""
+
+
+def _is_offered(rule: Rule, turn: UserTurn) -> bool:
+    """The agent has just proposed what the rule is about."""
+    return any(_covers(rule, one) for one in sentences(turn.heard))
+
+
+_WELCOMES: Final = re.compile(
+    r"\b(?:take|accept|add|include|have|do|ok|okay|fine|works?|great|good|love|like|interested"
+    r"|willing|send|set|sign|go|acceptable|sounds|agree|use|transfer|call|share|close|wonderful"
+    r"|perfect|problem|idea|happy|choose|prefer)\b"
+)
+_POLITE: Final = re.compile(
+    r"\b(?:could|can|would) you\b|\bmay i\b|\bcan i (?:have|get|talk|speak)\b"
+)
 
 
 def _declines(rule: Rule, turn: UserTurn) -> str:
@@ -106,7 +125,12 @@ def _declines(rule: Rule, turn: UserTurn) -> str:
     short = refuses(plain) and len(plain.split()) <= _SHORT
     if short and asked and _covers(rule, asked[-1]) and not _NOT.search(asked[-1].casefold()):
         return turn.text
+    offered = _is_offered(rule, turn)
     for sentence in sentences(plain):
+        if offered and not sentence.endswith("?") and _SAYS_NO.search(sentence):
+            clauses = re.split(r"[,;:]| and | but ", sentence)
+            if any(_SAYS_NO.search(one) and _covers(rule, one) for one in clauses):
+                return sentence
         for found in _REFUSALS.finditer(sentence):
             if _covers(rule, _CLAUSE_END.split(sentence[found.end() :])[0]):
                 return sentence

@@ -6,18 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from greenroom.audit.contradictions import LACKS, VALUES
 from greenroom.audit.findings import Finding, quoted
-from greenroom.audit.talks import Talk
+from greenroom.audit.talks import Talk, UserTurn
+from greenroom.audit.things import Thing, lacked, looks_for, things_in
 from greenroom.audit.topics import topics_in
+from greenroom.audit.wording import sentences
 
-# A code of six may be a flight: that it is a reservation has to be said.
-_KNOWN: Final = {
-    "reservation number": re.compile(
-        r"\b(?:[Rr]eservations?|[Cc]onfirmation"
-        r"|[Bb]ookings?)\b[^.;]{0,25}?\b((?=[A-Z0-9]*\d)[A-Z0-9]{6})\b"
-    )
-}
 _PRIVATE: Final = re.compile(
     r"\b(?:private|mysterious|secretive|forg[eo]t\w*|reactive|more information than"
     r"|do not remember|don't remember|no longer have)\b"
@@ -25,37 +19,63 @@ _PRIVATE: Final = re.compile(
 
 
 def denied_facts(talk: Talk) -> Iterator[Finding]:
-    """An id, a number or an address that the user claims not to have; the first of each."""
+    """An id, a number or an address that the user claims not to have; the first of each.
+
+    What it was only looking for it does not deny.
+    """
     text = talk.instruction.text
     if _PRIVATE.search(text.casefold()):
         return
     held = {
-        topic.name for rule in talk.instruction.of("hold_back") for topic in topics_in(rule.about)
+        thing for rule in talk.instruction.of("hold_back") for thing in things_in(rule.about)
+    } | {
+        Thing(topic.name)
+        for rule in talk.instruction.of("hold_back")
+        for topic in topics_in(rule.about)
     }
-    for name, lacks in LACKS.items():
-        known = _KNOWN.get(name, VALUES[name]).search(text)
-        if known is None or name in held or lacks.search(talk.instruction.unknown.casefold()):
-            continue
-        if len(set(VALUES[name].findall(text))) > 1 or _of_another(name, talk):
-            continue
-        for turn in talk.turns:
-            denied = lacks.search(turn.text.casefold().replace("’", "'"))
-            if denied is not None and VALUES[name].search(turn.text) is None:
-                yield Finding(
-                    kind="denied_fact",
-                    sentence=f"It said that it does not have the {name}, which its instruction "
-                    f"gives as {known[known.lastindex or 0]}.",
-                    turn=turn.number,
-                    words=quoted(turn.text, denied[0]),
-                    instruction=quoted(text, known[0]),
-                )
-                break
+    unknown = things_in(talk.instruction.unknown)
+    told = set[Thing]()
+    for turn in talk.turns:
+        for thing in lacked(turn.text, turn.heard):
+            if thing in told or thing in held or thing in unknown or _of_another(thing, talk):
+                continue
+            known = set(thing.held_by(text))
+            if len(known) != 1:
+                continue
+            (value,) = known
+            if value.casefold() in turn.text.casefold() or _only_looks(value, turn, talk):
+                continue
+            told.add(thing)
+            yield Finding(
+                kind="denied_fact",
+                sentence=f"It said that it does not have the {thing.name}, which its instruction "
+                f"gives as {value}.",
+                turn=turn.number,
+                words=quoted(turn.text, thing.name.split()[0]),
+                instruction=quoted(text, value),
+            )
 
 
-def _of_another(name: str, talk: Talk) -> bool:
+_GUESSED: Final = re.compile(
+    r"\b(?:guess|think|believe|suspect|not sure|unsure|might|may|probably)\b"
+)
+
+
+def _only_looks(value: str, turn: UserTurn, talk: Talk) -> bool:
+    """It looks for the value, and gives it later; or its instruction has it guess."""
+    if any(
+        value in one and _GUESSED.search(one.casefold()) for one in sentences(talk.instruction.text)
+    ):
+        return True
+    giving = [one for one in talk.turns[turn.number :] if value.casefold() in one.text.casefold()]
+    return any(looks_for(one.text) or looks_for(turn.text) for one in giving)
+
+
+def _of_another(thing: Thing, talk: Talk) -> bool:
     """The instruction says that one such thing is not known, which may be the one that is meant."""
+    called = thing.name.split()[0].replace("e-mail", "email")
     lowered = talk.instruction.text.casefold()
-    called = name.split()[0].replace("e-mail", "email")
     return (
-        re.search(rf"(?:not|n't|no|cannot|without)\b[^.;]{{0,60}}\b{called}", lowered) is not None
-    )
+        re.search(rf"\b(?:not|n't|no|cannot|without)\b[^.;]{{0,60}}\b{called}", lowered)
+        or re.search(rf"n't\b[^.;]{{0,60}}\b{called}", lowered)
+    ) is not None

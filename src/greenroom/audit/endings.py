@@ -9,19 +9,22 @@ from typing import Final
 from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.talks import STOP_SIGN, Talk, UserTurn
 from greenroom.audit.topics import topics_in
-from greenroom.audit.wording import affirms, questions, refuses, words_of
+from greenroom.audit.wording import affirms, closes, questions, refuses, sentences, words_of
 
 _PROMISE: Final = re.compile(
-    r"\b(?:(?:please )?(?:hold on|wait|bear with me|one moment|a moment|just a sec)|i(?:'ll"
-    r"| will| am going to|'m going to) (?:now )?"
-    r"(?:proceed|process|go ahead|check|look|start|cancel|book|update|submit|begin|verify"
-    r"|search|pull|retrieve|arrange|work on|take care|get that|make the)|"
-    r"let me (?:check|look|pull|verify|find|search|process|retrieve|see|start|get)|i(?:'m"
-    r"| am) (?:now )?(?:checking|processing|looking|working|pulling|verifying|searching))"
+    r"\b(?:hold on|hang on|stay with me|stand by|bear with me|(?:one|a|another) (?:moment|minute|second)"
+    r"|few (?:moments|minutes|seconds)|just a sec|please (?:wait|hold))\b"
+    r"|\b(?:i|we)(?:'ll| will| shall|'m going to| am going to|'re going to| are going to"
+    r"|'m about to| am about to)(?: now| just| quickly| gladly)? (?!be (?:here|happy|glad)\b|need\b|let\b|also need\b)[a-z]+"
+    r"|\blet me (?!know\b)[a-z]+|\bi(?:'m| am) (?:now |just )?(?!sorry\b|happy\b)[a-z]+ing\b"
+)
+_TRANSFER: Final = re.compile(
+    r"\b(?:transferr?(?:ed|ring)?|human agent|passed you on|hand(?:ed|ing) you over)\b"
 )
 _OFFERS: Final = re.compile(
     r"\b(?:proceed|confirm|go ahead|yes|(?:shall|should|may|can|could|if) (?:i|we)|(?:like"
-    r"|want|need) (?:me|us) to|ready|go-ahead|permission)\b"
+    r"|want|need) (?:me|us) to|ready|go-ahead|permission|accept|acceptable|agree|continue|submit"
+    r"|finali[sz]e|complete|are you sure|okay with|charge|(?:wish|want|like) to)\b"
 )
 _DONE: Final = re.compile(
     r"\b(?:has been|have been|was|were|is now|are now|successfully|completed?|all set|i(?:'ve"
@@ -59,38 +62,40 @@ def _at_a_loss(talk: Talk) -> bool:
 
 
 def _left_open(last: UserTurn) -> str:
-    if _ends_in_closing(last.heard):
+    heard = last.heard.casefold().replace("’", "'")
+    if _ends_in_closing(heard) or _TRANSFER.search(heard):
         return ""
-    asked = [
-        one
-        for one in questions(last.heard)[-2:]
-        if one.endswith("?") or re.search(r"\b(?:please|yes|confirm)\b", one.casefold())
-    ]
+    asked = questions(last.heard)[-2:]
     says = last.text
     brief = len(words_of(says)) <= _SHORT
     if asked and brief and not refuses(says) and not affirms(says):
-        if _DONE.search(last.heard.casefold()) and not re.search(
+        if _DONE.search(heard) and not re.search(
             r"\(?yes/no|confirm|proceed|go ahead", asked[-1].casefold()
         ):
             return ""
         return f"It stopped with the agent's question open: {quoted(asked[-1])}"
     if asked and affirms(says) and _OFFERS.search(asked[-1].casefold()):
         return "It agreed and stopped in the same message: the agent could not act on it."
-    heard = last.heard.casefold()
     if _PROMISE.search(heard) and not _DONE.search(heard) and brief:
         return "It stopped while the agent was about to act."
     return ""
 
 
-_CLOSING_END: Final = re.compile(
-    r"(?:anything else|any other|further (?:questions|assistance|help)|need (?:any|more"
-    r"|further)|feel free|let me know if|have a (?:great|nice|good|wonderful)|reach out"
-    r"|else i can|take care)[^?\n]*\??[^\n]*$"
+_GOODBYE: Final = re.compile(
+    r"\b(?:feel free|have an? (?:great|good|nice|lovely|wonderful|pleasant|safe|amazing|excellent)"
+    r"|enjoy your|reach out|goodbye|take care(?=\W*$)"
+    r"|(?:are|you're) welcome)\b"
 )
 
 
 def _ends_in_closing(heard: str) -> bool:
-    return _CLOSING_END.search(heard.casefold().strip().rsplit("\n", 1)[-1][-1_000:]) is not None
+    """Whether the last that the agent says is an offer of more help, or a goodbye."""
+    for sentence in reversed(sentences(heard[-2_000:])[-3:]):
+        if closes(sentence) or _GOODBYE.search(sentence):
+            return True
+        if sentence.endswith("?"):
+            return False
+    return False
 
 
 def _finding(turn: UserTurn, sentence: str, talk: Talk) -> Finding:

@@ -80,7 +80,7 @@ _UNIT: Final = re.compile(
     r"^\d+(?:GB|TB|MB|KB|MBPS|HZ|GHZ|KG|LBS?|ML|MAH|CM|MM|FT|MP|W|K|P|DPI|RPM|USD)$", re.I
 )
 _AMOUNT: Final = re.compile(
-    r"[$€£]\s?(\d[\d,]{0,14}(?:\.\d+)?)|\b(\d[\d,]{0,14}(?:\.\d+)?)\s?(?:dollars|usd|bucks|euros)\b",
+    r"[$€£]\s?(\d{1,12}(?:,\d{3}){0,4}(?:\.\d+)?)|\b(\d{1,12}(?:,\d{3}){0,4}(?:\.\d+)?)\s?(?:dollars|usd|bucks|euros)\b",
     re.I,
 )
 _NUMBER: Final = re.compile(

@@ -28,6 +28,8 @@ class Rule:
     """The sentence before it, which a word such as "it" stands for."""
     lead: str = ""
     """The first of the stems."""
+    trigger: frozenset[str] = frozenset()
+    """What the agent has to ask about, where the rule says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ _TELL: Final = (
 )
 _TELLING: Final = (
     r"(?:mentioning|revealing|telling|saying|disclosing|providing|giving(?: out| away)?|sharing|"
-    r"volunteering|speaking(?: of| about)?|bringing up|talking about|divulging)"
+    r"volunteering|speaking(?: of| about)?|bringing up|talking about|divulging|admitting|stating)"
 )
 _NOT: Final = (
     r"(?:do not|don't|does not|doesn't|must not|mustn't|should not|shouldn't|will not|won't"
@@ -86,7 +88,17 @@ _HOLD_BACK: Final = re.compile(
     rf"|\b(?:avoid|without|refuse to|decline to|against|hesitate to"
     rf"|refrain from) (?:{_TELLING}|{_TELL})\b(?P<about3>.*)"
     rf"|\bonly (?:ever )?{_TELL}\b(?P<about6>.*)"
-    r"|\bkeep (?P<about4>.*?) (?:secret|private|to yourself|confidential|hidden)\b(?P<rest4>.*)"
+    rf"|\b(?:only|if and only) (?:if|when|once|after) [^.]{{1,60}}?(?:,|do you|you) {_TELL}\b(?P<about7>.*)"
+    rf"|\bif asked[^.]{{0,30}}?\bonly then,? {_TELL}\b(?P<about8>.*)"
+    rf"|\b{_TELL}\b(?P<about9>.*?)\bonly (?:if|when|once|after)\b(?P<rest9>.*)"
+    r"|\b(?:hide|conceal|withhold)\b(?P<about10>.*)"
+    r"|\b(?:agent|they|anyone|anybody|nobody|no one)(?: \w+)?? (?:must not|mustn't|should not|shouldn't"
+    r"|may not|must never|should never|must|should|is not to|does not need to) (?:never )?"
+    r"(?:learn(?: of| about)?|know(?: of| about)?|find out(?: about)?|hear(?: of| about)?|discover|notice)\b(?P<about11>.*)"
+    r"|(?:\bnot|n't) want (?:the agent|anyone|anybody|them|others|people) to "
+    r"(?:learn(?: of| about)?|know(?: of| about)?|find out(?: about)?|hear(?: of| about)?|discover|notice)\b(?P<about12>.*)"
+    r"|\bkeep (?:quiet|silent|mum) (?:about|on|of)\b(?P<about13>.*)"
+    r"|\bkeeps? (?P<about4>.*?) (?:a secret|secret|private|to yourself|confidential|hidden)\b(?P<rest4>.*)"
     r"|\b(?P<about5>[\w' ]+) (?:is|are|stays|stay|remains|remain|must stay"
     r"|has to stay) (?:a )?(?:secret|private|confidential|between)\b(?! person)(?P<rest5>.*)"
 )
@@ -94,11 +106,17 @@ _REFUSE: Final = re.compile(
     r"\b(?:do not|don't|will not|won't|would not|wouldn't|must not|should not|cannot"
     r"|never) (?:ever )?"
     r"(?:want(?: to)?|accept|agree to|consent to|take|wish(?: to| for)?|like to|settle for"
-    r"|request|let \w+|allow|go for|need|opt for|pay for)\b(?P<about>.*)"
+    r"|request|ask (?:for|to)|let \w+|allow|go for|need|opt for|pay for)\b(?P<about>.*)"
     r"|\b(?:refuse|decline|reject|turn down|say no to|oppose)(?: to)?(?: accept)?\b(?P<about2>.*)"
     r"|\bnot (?:willing|interested|prepared|ready|okay|ok|open)(?: to| in"
     r"| with)?(?: accept)?\b(?P<about3>.*)"
     r"|\bunwilling to(?: accept)?\b(?P<about4>.*)"
+    r"|\bif (?:the agent (?:offers|proposes|suggests)(?: you)?|you(?:'re| are) offered) (?P<about7>[^,;]*),?"
+    r"(?: \w+){0,3}? (?:turn|refuse|decline|reject|say no|do not|don't|never)\b"
+    r"|\bif (?P<about8>[^,;]*?) (?:is|are|gets?) (?:offered|proposed|suggested),?"
+    r"(?: \w+){0,3}? (?:turn|refuse|decline|reject|say no|do not|don't|never)\b"
+    r"|^(?P<about9>[\w' -]*?) (?:is|are) (?:not acceptable|unacceptable|out of the question|no option"
+    r"|not an option|not okay|not ok|not something you accept)\b"
     r"|\byou (?:want|need|wish for|take) no (?P<about5>.*)"
     r"|\b(?:under no circumstances|at no point|in no case)\b.*?\b(?:want|accept|agree|wish"
     r"|are|be|get|should|must|will|may)(?: to)? (?P<about6>.*)"
@@ -120,7 +138,9 @@ _UNTIL_ASKED: Final = re.compile(
     r"|right away|immediately|initially|at first|in your first|at the start"
     r"|of your own accord)\b"
 )
-_NEVER_IF: Final = re.compile(r"\b(?:even if|even when|if asked|when asked|even under)\b")
+_NEVER_IF: Final = re.compile(
+    r"\b(?:even if|even when|(?<!only )(?<!only, )(?:if|when) asked(?! for it)(?! to)|even under)\b"
+)
 _REVEAL_THAT_NOT: Final = re.compile(r"^\W*(?:that )?you (?:do not|don't|cannot|can't|are not)\b")
 _TAIL: Final = re.compile(
     r"\b(?:unless|until|if|when|because|since|as|but|even|so|and you|that is|which"
@@ -138,7 +158,15 @@ _VAGUE: Final = re.compile(
     r"|things? (?:about|not))\b"
 )
 _PRONOUN: Final = frozenset(
-    {"it", "this", "that", "them", "these", "those", "information", "detail", "details", "so"}
+    map(
+        stem,
+        "it this that them these those information detail details so limit fact anybody anyone"
+        " anything something someone say matter secret lot".split(),
+    )
+)
+_TRIGGER: Final = re.compile(
+    r"\b(?:asks?|asked|asking|inquires?)(?: you)?(?: (?:for|about|of|whether))?"
+    r" (?P<what>[^.,;]*)"
 )
 
 
@@ -198,9 +226,10 @@ def _hold_back(sentence: str, before: str, lowered: str, match: re.Match[str]) -
     about = _about(match)
     if _REVEAL_THAT_NOT.search(about):
         return None
-    if match["about6"] is not None and not _UNTIL_ASKED.search(lowered):
+    if _only(match) and not _UNTIL_ASKED.search(lowered):
         return None  # "only say that ...": what else is to be said is not known
-    until_asked = _UNTIL_ASKED.search(lowered) is not None and not _NEVER_IF.search(lowered)
+    until_asked = _only(match) or _UNTIL_ASKED.search(lowered) is not None
+    until_asked = until_asked and not _NEVER_IF.search(lowered)
     conditional = re.search(r"\b(?:if|unless|until|when|once|only)\b", lowered) is not None
     if conditional and not until_asked and not _NEVER_IF.search(lowered):
         return None  # a condition that cannot be told from the conversation
@@ -216,15 +245,29 @@ def _hold_back(sentence: str, before: str, lowered: str, match: re.Match[str]) -
     if not named:
         return None
     condition: Condition = "asked" if until_asked else "none"
-    return Rule("hold_back", sentence, about, named, condition, before)
+    trigger = _TRIGGER.search(lowered) if until_asked else None
+    asked = stems(_TAIL.sub("", trigger["what"])) if trigger else frozenset[str]()
+    return Rule("hold_back", sentence, about, named, condition, before, trigger=asked)
+
+
+def _only(match: re.Match[str]) -> bool:
+    """What is held back may be told under a condition: only if, only when."""
+    return any(match[f"about{number}"] is not None for number in (6, 7, 8, 9))
+
+
+_ANY_KIND: Final = frozenset(map(stem, "kind sort type form offer being receive".split()))
 
 
 def _plain_rule(kind: RuleKind, sentence: str, lowered: str, match: re.Match[str]) -> Rule | None:
-    if _CONDITIONAL.search(lowered):
+    offered = kind == "refuse" and (match["about7"] or match["about8"])
+    if not offered and _CONDITIONAL.search(lowered):
         return None
     about = _TAIL.sub("", _about(match)).strip()
     named = stems(about)
     if not 1 <= len(named) <= 6:
+        return None
+    named -= _ANY_KIND
+    if not named:
         return None
     lead = next(one for one in map(stem, words_of(about)) if one in named)
     return Rule(kind, sentence, about, named, lead=lead)

@@ -31,7 +31,9 @@ def _broken(rule: Rule, talk: Talk) -> Finding | None:
     heard = Heard()
     for turn in talk.turns:
         heard.add(turn.heard)
-        if rule.condition == "asked" and _brought_up(rule, heard):
+        if rule.condition == "asked" and (
+            _brought_up(rule, heard) or {*topics} & {*topics_in(turn.heard)}
+        ):
             return None
         for sentence in sentences(turn.text):
             words = _given(rule, sentence, topics, values, heard, talk.instruction.text)
@@ -102,5 +104,7 @@ def _given(
 
 
 def _brought_up(rule: Rule, heard: Heard) -> bool:
+    if rule.trigger & heard.stems:
+        return True
     shared = rule.stems & heard.stems
     return len(shared) >= max(1, len(rule.stems) // 2)

@@ -338,12 +338,33 @@ def withholds(message: str) -> bool:
     return _WITHHOLDS.search(_plain(message)) is not None
 
 
-_CLOSING: Final = re.compile(
-    r"\belse\b|\bfurther\b|any(?:thing)? (?:other|more|further)|else (?:i|we) can"
-    r"|other (?:questions|"
-    r"requests|concerns|issues)|further (?:questions|assistance|help)|(?:i|we) (?:can|could"
-    r"|may) (?:help|assist|do for)|"
-    r"more (?:i|we) can|help you with today|happy with|satisfied"
+_OFFERS_MORE: Final = re.compile(
+    r"\b(?:else|further|other|others|more|all|it|help|assist|assistance|everything|anything"
+    r"|additional|need|do for|questions)\b"
+)
+_OF_CLOSINGS: Final = frozenset(
+    map(
+        stem,
+        "anything something else further more help assist assistance helping question questions"
+        " wish wishes request requests matter matters concern concerns issue issues thing mind"
+        " hand service support day time moment here happy satisfied free hesitate ask feel"
+        " additional everything conversation chat reach contact there afternoon evening".split(),
+    )
+)
+
+
+def closes(sentence: str) -> bool:
+    """Whether a question only offers more help: it names nothing that help would be for."""
+    return _OFFERS_MORE.search(_plain(sentence)) is not None and (
+        stems(sentence.replace("'", "")) <= _OF_CLOSINGS
+        or _ANYTHING_ELSE.search(_plain(sentence)) is not None
+    )
+
+
+_ANYTHING_ELSE: Final = re.compile(
+    r"\b(?:anything|something|what) (?:else|more|further)\b|\bany (?:other|more|further|additional)\b"
+    r"|\b(?:further|other) (?:questions|requests|concerns|issues|assistance|help)"
+    r"|\b(?:help you with|do for you) today"
 )
 
 
@@ -352,15 +373,22 @@ def questions(message: str) -> list[str]:
     return [
         one
         for one in sentences(message)
-        if (one.endswith("?") or _REQUEST.search(_plain(one))) and not _CLOSING.search(_plain(one))
+        if (one.endswith("?") or _REQUEST.search(_plain(one))) and not closes(one)
     ]
 
 
 _REQUEST: Final = re.compile(
-    r"\b(?:please|kindly) (?:\w+ )?(?:provide|confirm|share|tell|give|specify|enter|choose"
-    r"|select|let me know|reply|answer|state|clarify|"
-    r"say|indicate|verify)\b|\bi(?:'ll| will|'d| would)? (?:also |just |still "
-    r"|first )*need (?:to (?:know|have)|your|the|an?)\b|\b(?:could|can|may|would) (?:you"
-    r"|i) (?:please )?"
-    r"(?:provide|confirm|share|tell|give|have|get)\b"
+    r"\b(?:please|kindly)(?: \w+)? (?:provide|confirm|share|tell|give|specify|enter|choose|pick"
+    r"|select|let me know|reply|answer|state|clarify|repeat|say|indicate|verify|send|type|write)\b"
+    r"|\bi(?:'ll| will|'d| would)? (?:(?:also|just|still|only|first|do) )*need (?:to (?:know|have|be sure"
+    r"|confirm|verify|ask|hear)|your|the|an?)\b"
+    r"|\b(?:could|can|may|would) (?:you|i) (?:please )?"
+    r"(?:provide|confirm|share|tell|give|have|get|repeat|specify|let me know)\b"
+    r"|^\W*(?:(?:and|so|then|lastly|finally|last thing|one more thing|again)\W+)?"
+    r"(?:tell me|let me know (?:if you(?:'d| would)|wh|how|your)|reply|type|specify|choose|say yes)\b"
+    r"|[,:;] (?:tell me|let me know (?:wh|how|your)|reply|type|say yes|specify|choose)\b"
+    r"|\bi (?:must|have to|need to|would like to|'d like to) ask\b|\bmay i ask\b"
+    r"|\bsay (?:yes|so) and\b|\bi(?:'m| am) (?:still )?(?:waiting for|missing) your\b"
+    r"|\byou (?:haven't|have not|didn't|did not) (?:told me|tell me|say|said|answer(?:ed)?)\b"
+    r"|\b(?:can't|cannot|can not) (?:continue|proceed|go on) without\b"
 )

@@ -73,9 +73,10 @@ class ModelPool:
 
     def slow_down(self, endpoint: str, at: float, held: float) -> None:
         """An endpoint asked another process for less at some time: ask it less, too, once."""
-        if endpoint in self._limits and self._paces[endpoint].is_news(at):
-            self._limits[endpoint].overloaded()
+        if endpoint in self._limits:
             self._paces[endpoint].hold(held)
+            if self._paces[endpoint].is_news(at):
+                self._limits[endpoint].overloaded()
 
     def client(self, settings: ModelSettings) -> ModelClient:
         """The client of a model; the same settings give the same client."""

@@ -16,6 +16,7 @@ from greenroom.analysis.judged import JudgedFigures
 from greenroom.analysis.slices import Slice
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.analysis.tools import ToolFigures, tool_figures
+from greenroom.analysis.user_spread import RankingSpread, VarianceSplit
 from greenroom.audit.figures import UserAudit
 from greenroom.reports.sections import Failures, Report
 from greenroom.store import EvaluationRecord, ResultRecord, ResultSummary
@@ -250,3 +251,27 @@ class ComparisonReport(Report, frozen=True):
     def regressed(self) -> list[str]:
         """Which are significantly worse than the baseline."""
         return [one.label for one in self.comparisons if one.verdict == "worse"]
+
+
+class UserRun(Immutable, frozen=True):
+    """A run of an agent with one user."""
+
+    name: str
+    user: str
+    pass_1: figures.Estimate
+    coverage: float
+    """The share of its planned episodes that have a result."""
+
+
+class SpreadReport(Report, frozen=True):
+    """An agent with several users, and another one with the same users."""
+
+    kind: Literal["greenroom.spread"] = "greenroom.spread"
+    agent: str
+    runs: list[UserRun]
+    split: VarianceSplit | None
+    """What the variance of results comes from; None if too little is known."""
+    against: str | None = None
+    against_runs: list[UserRun] = Field(default_factory=list[UserRun])
+    ranking: RankingSpread | None = None
+    """How far the order of the two depends on the user."""

@@ -102,7 +102,11 @@ def comparison_plan(
     else:
         known = _tasks_of(runs, success, likeness, measured, assumed)
         likely = ALIKE if alike is None else alike
-        spread = known.of_difference(likely)
+        spread = known.of_difference(likely, detect)
+        assumed.append(
+            f"The other agent solves {100 * known.other(detect):.3g} % of trials: of more and less "
+            "that which takes more to find."
+        )
         assumed.append(
             f"The chances of both agents have a correlation of {likely:g} over tasks (--alike)."
         )
