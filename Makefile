@@ -7,6 +7,9 @@ AGENTA := .venv-agenta
 INSPECT := .venv-inspect
 TRAINING := .venv-training
 
+# Where Python is told to keep no compiled modules, hundreds of processes would each compile them anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo playground test check bench docs pictures clean
 
 help: ## Show what can be made.

@@ -119,9 +119,10 @@ def shared_rate() -> Iterator[Measure]:
 class _Slots:
     store: Store
 
-    async def reserve(self, endpoint: str, rate: float, count: int) -> float:
+    async def reserve(self, endpoint: str, rate: float, count: int) -> tuple[float, int]:
         reserve = partial(self.store.runs.endpoints.reserve, endpoint, rate, count)
-        return await anyio.to_thread.run_sync(reserve)
+        seconds, reserved = await anyio.to_thread.run_sync(reserve)
+        return time.monotonic() + seconds, reserved
 
     async def overloaded(self, endpoint: str, seconds: float) -> float:
         return self.store.runs.endpoints.overloaded(endpoint, seconds)

@@ -12,13 +12,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 _SCRIPT = Path(sys.executable).with_name("ray")
 _OPTIONS = (
     "--block",
     "--disable-usage-stats",
+    "--include-log-monitor=false",
     *("--node-ip-address", "127.0.0.1"),
     *("--object-store-memory", str(80 * 2**20)),
     # Those of its own choice would be the same for all nodes of a machine.
@@ -41,7 +42,7 @@ class Node:
 
     def wait_until_ready(self) -> None:
         """Wait until it has joined its cluster."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while "Ray runtime started" not in (said := self._log.read_text(errors="replace")):
             assert self.process.poll() is None, said
             assert time.monotonic() < deadline, said
@@ -69,34 +70,41 @@ class Node:
 
 
 class Cluster:
-    """A head node without room for workers, and nodes that have some."""
+    """A head node, and nodes that join it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, cpus: int) -> None:
         self._folder = folder
         self._nodes: list[Node] = []
         self.session = folder / "ray"
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            self._port = free.getsockname()[1]
-        self.address = f"127.0.0.1:{self._port}"
+            port = str(free.getsockname()[1])
+        self.address = f"127.0.0.1:{port}"
+        options = ("--head", "--port", port, "--include-dashboard", "false", "--no-monitor")
+        self._add(cpus, *options, "--temp-dir", str(self.session))
 
-    def add_head(self) -> None:
-        """Add the node that the others join."""
-        options = ("--head", "--port", str(self._port), "--include-dashboard", "false")
-        self._add(*options, "--num-cpus", "0", "--temp-dir", str(self.session))
+    @contextmanager
+    def joined(self, cpus: int) -> Generator[Node]:
+        """A node with room for so many workers, which leaves in the end."""
+        node = self._add(cpus, "--address", self.address)
+        try:
+            yield node
+        finally:
+            node.leave()
 
-    def add(self, cpus: int) -> Node:
-        """Add a node with room for so many workers."""
-        return self._add("--address", self.address, "--num-cpus", str(cpus))
-
-    def _add(self, *options: str) -> Node:
-        node = Node(self._folder / f"node-{len(self._nodes)}.log", *options)
+    def _add(self, cpus: int, *options: str) -> Node:
+        log = self._folder / f"node-{len(self._nodes)}.log"
+        node = Node(log, *options, "--num-cpus", str(cpus))
         self._nodes.append(node)
-        # Two nodes that start at once would choose the same names for their sockets.
-        node.wait_until_ready()
+        try:
+            # Two nodes that start at once would choose the same names for their sockets.
+            node.wait_until_ready()
+        except BaseException:
+            self.close()
+            raise
         return node
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End all nodes, and what has lost its node and is about to end."""
         for node in reversed(self._nodes):
             node.end()
@@ -129,18 +137,14 @@ def ray_environment() -> Generator[dict[str, str]]:
 
 
 @contextmanager
-def running_cluster(*cpus: int) -> Generator[Cluster]:
-    """A cluster whose nodes have so many CPUs; it needs `ray_environment`."""
+def running_cluster(cpus: int) -> Generator[Cluster]:
+    """A cluster of one node with room for so many workers; it needs `ray_environment`."""
     # The paths of Ray's sockets must be short.
     folder = Path(tempfile.mkdtemp(prefix="greenroom-nodes-", dir="/tmp"))
-    cluster = Cluster(folder)
     try:
-        cluster.add_head()
-        for count in cpus:
-            cluster.add(count)
-        yield cluster
+        with closing(Cluster(folder, cpus)) as cluster:
+            yield cluster
     finally:
-        cluster.end()
         shutil.rmtree(folder, ignore_errors=True)
 
 

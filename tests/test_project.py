@@ -154,6 +154,7 @@ def test_the_first_hour_needs_no_extra(tmp_path: Path, monkeypatch: pytest.Monke
         ),
         ("Using cached rich-15.0.0-py3-none-any.whl (310 kB)", "  rich 15.0.0 (310 kB)"),
         ("Processing /wheels/rich-15.0.0-py3-none-any.whl", "  rich 15.0.0"),
+        ("  Using cached idna-3.20-py3-none-any.whl (from anyio>=4.6->greenroom)", "  idna 3.20"),
         ("Installing collected packages: rich, numpy", "  unpacking 2 packages ..."),
         ("  Downloading numpy-2.4.6-cp311-cp311-linux_x86_64.whl.metadata (62 kB)", None),
         ("Requirement already satisfied: rich", None),

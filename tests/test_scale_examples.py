@@ -44,6 +44,8 @@ def test_the_slurm_array_starts_workers() -> None:
     lines = script.read_text(encoding="utf-8").splitlines()
     options = [line.removeprefix("#SBATCH ") for line in lines if line.startswith("#SBATCH ")]
     assert {option.split("=")[0] for option in options} >= {"--time", "--mem", "--signal"}
+    # Without B:, Slurm tells the steps of a job alone, and a worker is no step.
+    assert "--signal=B:TERM@60" in options
     (command,) = (line for line in lines if line.startswith("exec "))
     _check_command(shlex.split(command.removeprefix("exec ").replace("$1", "nightly")))
 

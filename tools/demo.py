@@ -50,7 +50,7 @@ def main() -> None:
     synthetic = _play(store, "synthetic")
     report = build_report(store, synthetic)
     print_report(report, console, max_items=8)
-    console.print("[bold]Compared with the oracle[/bold]")
+    console.print("\n[bold]Compared with the oracle[/bold]")
     comparison = compare_stored(store, [oracle, synthetic])
     print_report(comparison, console)
     write_whole(FOLDER / "report.html", render_html(report))

@@ -9,7 +9,8 @@ import sys
 from collections.abc import Sequence
 
 _FETCHED = re.compile(
-    r" *(?:Downloading|Using cached|Processing) (?:\S*/)?([^/\s]+)\.(?:whl|tar\.gz)( \(.+\))?$"
+    r" *(?:Downloading|Using cached|Processing) (?:\S*/)?([^/\s]+)\.(?:whl|tar\.gz)"
+    r"( \(\d.*\))?(?: \(.+\))?$"
 )
 _INSTALLING = re.compile(r"Installing collected packages: (.+)$")
 

@@ -5,7 +5,7 @@
 #SBATCH --cpus-per-task=1
 #SBATCH --mem=2G
 #SBATCH --time=08:00:00
-#SBATCH --signal=TERM@60
+#SBATCH --signal=B:TERM@60
 #SBATCH --requeue
 
 # GREENROOM_DATABASE_URL and the provider's key come from the environment of the job.

@@ -253,7 +253,7 @@ def add_arguments(
 def joined_lists(arguments: Sequence[str]) -> list[str]:
     """The words of a command with the values of each list option joined into one.
 
-    >>> joined_lists(["--task-ids", "1", "2", "3", "--json"])
+    >>> joined_lists(["--task-ids", "1", "2", "--json", "--task-ids", "3"])
     ['--task-ids', '1,2,3', '--json']
     """
     joined: list[str] = []
@@ -265,7 +265,26 @@ def joined_lists(arguments: Sequence[str]) -> list[str]:
         else:
             collecting = word in LIST_OPTIONS or (collecting and is_value)
             joined.append(word)
-    return joined
+    return each_list_once(joined)
+
+
+def each_list_once(arguments: Sequence[str]) -> list[str]:
+    """The words of a command in which a list option that is given again adds to its values."""
+    kept: list[str] = []
+    places: dict[str, int] = {}
+    words = iter(arguments)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name not in LIST_OPTIONS:
+            kept.append(word)
+            continue
+        given = value if equals else next(words, None)
+        if given is not None and name in places:
+            kept[places[name]] += f",{given}"
+            continue
+        kept += [word] if equals or given is None else [word, given]
+        places[name] = len(kept) - 1
+    return kept
 
 
 def checked(model: type[M], fields: Mapping[str, Any]) -> M:

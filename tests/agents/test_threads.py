@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +29,7 @@ from greenroom.models import (
     ModelUnavailable,
 )
 from greenroom.users import ScriptedUser
+from greenroom.util.exits import CalledExit
 from tests.domains.small import small_domain
 
 pytestmark = pytest.mark.anyio
@@ -186,6 +188,15 @@ async def test_not_even_catching_everything_hides_what_broke() -> None:
     with pytest.raises(ModelUnavailable, match="No answer"):
         await play_in_thread(stage, model, play)
     assert len(model.requests) == 1
+
+
+async def test_an_agent_that_wants_to_end_the_process_has_failed() -> None:
+    def play(stage: ThreadStage, model: ThreadModel) -> None:
+        sys.exit("no key")
+
+    _, stage = await stage_of_a_new_episode()
+    with pytest.raises(CalledExit, match=r"sys\.exit\('no key'\) was called"):
+        await play_in_thread(stage, None, play)
 
 
 async def test_what_the_agent_itself_raises_comes_out_as_it_is() -> None:

@@ -148,6 +148,12 @@ def test_the_truth_about_all_tasks_is_covered(
         assert 0.915 <= share / 300 <= 0.99
 
 
+def test_an_interval_that_doubt_makes_much_wider_is_marked() -> None:
+    few = SuccessIntervals([(8, c) for c in (1, 1, 2, 0, 1, 2, 1, 1, 0, 3)]).pass_hat_k(1)
+    assert few.cautious
+    assert not SuccessIntervals([(8, c) for c in range(1, 8)] * 10).pass_hat_k(1).cautious
+
+
 def test_a_thousand_trials_give_figures_without_a_warning() -> None:
     intervals = SuccessIntervals([(1042, 521), (1042, 621), (1042, 571)])
     for k in (1, 400, 521, 600, 1042):

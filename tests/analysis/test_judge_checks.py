@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
+from datetime import UTC, datetime
 
 import pytest
 
-from greenroom.analysis.agreement import chance_corrected
+from greenroom.analysis.agreement import beyond_chance, krippendorffs_alpha
 from greenroom.analysis.judge_checks import (
+    JudgeCheck,
     JudgeFigures,
     Variant,
     Verdict,
@@ -48,16 +51,13 @@ def rated(**raters: str) -> Rows:
     ],
 )
 def test_alpha_is_that_of_published_examples(rows: Rows, alpha: float) -> None:
-    assert round(chance_corrected(rows, "alpha"), 3) == alpha
+    assert round(krippendorffs_alpha(rows), 3) == alpha
 
 
 def test_kappa_is_that_of_a_worked_example() -> None:
     # 20 both yes, 5 and 10 of two minds, 15 both no: 0.70 observed, 0.50 by chance.
     pairs = [("y", "y")] * 20 + [("y", "n")] * 5 + [("n", "y")] * 10 + [("n", "n")] * 15
-    rows: Rows = [
-        row for n, (one, other) in enumerate(pairs) for row in (("a", n, one), ("b", n, other))
-    ]
-    assert chance_corrected(rows, "kappa") == pytest.approx(0.4)
+    assert beyond_chance(Counter(pairs), "kappa") == pytest.approx(0.4)
     verdicts = [Verdict(str(n), "plain", 0, one, other) for n, (one, other) in enumerate(pairs)]
     figures = measure_check(verdicts)
     assert figures.agreement.value == pytest.approx(0.7)
@@ -67,8 +67,30 @@ def test_kappa_is_that_of_a_worked_example() -> None:
 
 
 def test_where_all_is_the_same_chance_cannot_be_told() -> None:
-    assert math.isnan(chance_corrected(rated(a="x x x", b="x x x"), "alpha"))
-    assert math.isnan(chance_corrected(rated(a="x y x"), "kappa"))
+    assert math.isnan(krippendorffs_alpha(rated(a="x x x", b="x x x")))
+    assert math.isnan(krippendorffs_alpha(rated(a="x y x")))
+    assert math.isnan(beyond_chance({("x", "x"): 3}, "kappa"))
+    assert math.isnan(beyond_chance({}, "alpha"))
+
+
+def test_kappa_is_that_of_cohens_own_example() -> None:
+    # Cohen, A coefficient of agreement for nominal scales (1960): 0.70 observed, 0.41 by chance.
+    table = ("88 14 18", "10 40 10", "2 6 12")
+    counts = {
+        (str(row), str(column)): int(often)
+        for row, line in enumerate(table)
+        for column, often in enumerate(line.split())
+    }
+    assert round(beyond_chance(counts, "kappa"), 3) == 0.492
+
+
+def test_alpha_from_counts_is_alpha_from_single_answers() -> None:
+    chance = random.Random(3)
+    for kinds in ("ab", "abc", "abcd"):
+        pairs = [(chance.choice(kinds), chance.choice(kinds)) for _ in range(30)]
+        one, other = (" ".join(said) for said in zip(*pairs, strict=True))
+        found = beyond_chance(Counter(pairs), "alpha")
+        assert found == pytest.approx(krippendorffs_alpha(rated(one=one, other=other)))
 
 
 def shown(
@@ -173,6 +195,32 @@ def test_people_among_themselves_have_an_alpha() -> None:
     assert measure_check(shown(["pass"] * 6)).people_alpha is None
 
 
+def test_cases_that_people_do_not_agree_about_count_among_them() -> None:
+    people = {str(n): [said, said] for n, said in enumerate(["pass", "fail"] * 4)}
+    undecided = [["pass", "fail"]] * 4
+    figures = measure_check(shown(["pass"] * 6), people=people, undecided=undecided)
+    # Of 12 cases 4 differ; 12 of 24 labels are `pass`, so 12 of 23 differ by chance.
+    assert figures.people_alpha == pytest.approx(1 - (4 / 12) / (12 / 23))
+    assert figures.undecided == 4
+    assert measure_check(shown(["pass"] * 6), people=people).people_alpha == 1
+
+
+def test_a_judge_that_often_says_nothing_is_marked() -> None:
+    answered = shown(["pass", "fail"] * 9, repeats=1)
+    assert flaws([*answered, Verdict("x", "plain", 0, "pass", None)]) == []
+    silent = [Verdict(f"x{n}", "plain", 0, "pass", None) for n in range(3)]
+    assert flaws([*answered, *silent]) == ["gave no verdict 3 of 21 times"]
+    assert flaws(silent) == ["gave no verdict"]
+
+
+def flaws(verdicts: list[Verdict]) -> list[str]:
+    made = datetime(2026, 1, 1, tzinfo=UTC)
+    figures = measure_check(verdicts)
+    return JudgeCheck(
+        name="c", judge="j", checked_at=made, figures=figures, min_agreement=0.8
+    ).flaws
+
+
 @pytest.mark.slow
 def test_intervals_of_kappa_hold_what_they_say() -> None:
     chance = random.Random(7)
@@ -192,6 +240,8 @@ def test_a_judge_is_known_by_kind_model_provider_and_prompt() -> None:
     key = judge_key("identify", "m", None, "p")
     assert key.startswith("judge-identify-")
     assert key == judge_key("identify", "m", None, "p")
+    with_provider = judge_key("identify", "m", "openai", "p")
+    assert with_provider == judge_key("identify", "openai/m", None, "p")
     others = [
         judge_key("statements", "m", None, "p"),
         judge_key("identify", "n", None, "p"),

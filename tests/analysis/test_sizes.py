@@ -37,13 +37,23 @@ def test_a_run_that_always_succeeds_may_fail() -> None:
 def test_agents_that_are_alike_differ_by_chance_alone() -> None:
     known = TaskSpread(success=0.5, likeness=0.4)
     for alike, between in ((1.0, 0.0), (0.0, 0.2)):
-        spread = known.of_difference(alike)
+        spread = known.of_difference(alike, 0.0)
         assert spread.between_tasks == pytest.approx(between)
         assert spread.within_tasks == pytest.approx(0.3)
 
 
+@pytest.mark.parametrize(("success", "other"), [(0.8, 0.7), (0.2, 0.3), (0.5, 0.4), (0.98, 0.88)])
+def test_the_difference_is_planned_for_the_way_that_takes_more(
+    success: float, other: float
+) -> None:
+    known = TaskSpread(success=success, likeness=0.0)
+    assert known.other(0.1) == pytest.approx(other)
+    within = success * (1 - success) + other * (1 - other)
+    assert known.of_difference(0.7, 0.1).within_tasks == pytest.approx(within)
+
+
 def test_the_fewest_episodes_come_first() -> None:
-    analysis = PowerAnalysis(TaskSpread(success=0.5, likeness=0.3).of_difference(0.7))
+    analysis = PowerAnalysis(TaskSpread(success=0.5, likeness=0.3).of_difference(0.7, 0.1))
     price = EpisodePrice(cost=0.5, seconds=10, at_once=8)
     sizes = comparison_sizes(analysis, 0.1, tasks=115, price=price)
     assert [one.episodes for one in sizes] == sorted(one.episodes for one in sizes)
@@ -57,23 +67,26 @@ def test_the_fewest_episodes_come_first() -> None:
 
 
 def test_few_tasks_may_not_do_in_any_number_of_trials() -> None:
-    analysis = PowerAnalysis(TaskSpread(success=0.5, likeness=0.6).of_difference(0.5))
+    analysis = PowerAnalysis(TaskSpread(success=0.5, likeness=0.6).of_difference(0.5, 0.05))
     assert all(one.tasks != 20 for one in comparison_sizes(analysis, 0.05, tasks=20))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("success", "likeness", "alike"), [(0.5, 0.3, 0.7), (0.45, 0.0, 1.0)])
+@pytest.mark.parametrize(
+    ("success", "likeness", "alike"), [(0.45, 0.0, 1.0), (0.8, 0.3, 0.7), (0.8, 0.6, 1.0)]
+)
 def test_the_difference_is_found_as_often_as_was_planned(
     success: float, likeness: float, alike: float
 ) -> None:
-    analysis = PowerAnalysis(TaskSpread(success=success, likeness=likeness).of_difference(alike))
+    known = TaskSpread(success=success, likeness=likeness)
+    analysis = PowerAnalysis(known.of_difference(alike, 0.1))
     size = next(one for one in comparison_sizes(analysis, 0.1) if one.trials == 4)
     generator = np.random.default_rng(2)
     called = 0
     for _ in range(500):
         first, afresh = (chances(generator, (1, size.tasks), success, likeness) for _ in "12")
         second = np.where(generator.random((1, size.tasks)) < alike, first, afresh)
-        second += (1 - second) * 0.1 / (1 - success)
+        second += (1 - second) * 0.1 / (1 - success) if success < 0.5 else -second * 0.1 / success
         solved = [generator.binomial(4, one.ravel()).tolist() for one in (first, second)]
         apart = [(now - then) / 4 for then, now in zip(*solved, strict=True)]
         called += sign_flip_p_value(apart) <= 0.05

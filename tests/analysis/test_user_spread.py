@@ -7,9 +7,8 @@ from math import sqrt
 import numpy as np
 import pytest
 
+from greenroom.analysis.spread_figures import PARTS, Part
 from greenroom.analysis.user_spread import (
-    PARTS,
-    Part,
     Results,
     split_variance,
     spread_of_ranking,
@@ -56,24 +55,57 @@ def test_planted_shares_are_found(missing: float) -> None:
         assert sums[part] / sum(sums.values()) == pytest.approx(planted, rel=0.1)
 
 
+@pytest.mark.slow
 def test_planted_shares_of_solved_tasks_are_found() -> None:
     # Chances of 0.5 that tasks and users move; what is left of p (1 - p) is residual.
     generator = np.random.default_rng(6)
-    chance = 0.5 + generator.choice([-0.3, 0.3], (400, 1, 1)) + generator.choice([-0.1, 0.1], 60)
-    solved = generator.random((400, 60, 3)) < chance.reshape(400, 60, 1)
-    cells = np.argwhere(np.ones_like(solved))
-    split = split_variance({(int(i), int(u), int(t)): float(solved[i, u, t]) for i, u, t in cells})
-    assert split.share_of("task") == pytest.approx(0.09 / 0.25, rel=0.1)
-    assert split.share_of("user") == pytest.approx(0.01 / 0.25, rel=0.1)
-    assert split.share_of("residual") == pytest.approx(0.15 / 0.25, rel=0.1)
+    tasks, users = (np.tile([-0.2, 0.2], size // 2) for size in (200, 30))
+    solved = generator.random((200, 30, 3)) < 0.5 + tasks.reshape(-1, 1, 1) + users.reshape(-1, 1)
+    split = split_variance({cell: float(solved[cell]) for cell in np.ndindex(200, 30, 3)})
+    assert split.share_of("task") == pytest.approx(0.04 / 0.25, rel=0.1)
+    assert split.share_of("user") == pytest.approx(0.04 / 0.25, rel=0.1)
+    assert split.share_of("residual") == pytest.approx(0.17 / 0.25, rel=0.1)
+
+
+def test_users_with_fewer_trials_hardly_blur_the_split() -> None:
+    # Users do not differ here, and one has a quarter of the trials of the other.
+    generator = np.random.default_rng(8)
+    found: list[float] = []
+    for _ in range(40):
+        solved = generator.random((40, 2, 4)) < 0.9
+        cells = [(i, u, t) for i, u, t in np.ndindex(40, 2, 4) if u == 0 or t == 0]
+        split = split_variance({(i, u, t): float(solved[i, u, t]) for i, u, t in cells})
+        found.append(next(one.variance.value for one in split.parts if one.part == "user"))
+    assert sum(found) / len(found) < 0.003
+
+
+def test_the_interval_of_the_users_part_is_for_users_like_these() -> None:
+    split = split_variance(drawn(7))
+    users = next(one.variance for one in split.parts if one.part == "user")
+    deviation = split.user_deviation
+    ends = (deviation.low**2, deviation.value**2, deviation.high**2)
+    assert (users.low, users.value, users.high) == pytest.approx(ends)
+
+
+def test_no_estimate_is_outside_its_interval() -> None:
+    # All trials go alike whoever the user is, and tasks are as alike as they can be.
+    results = {
+        (task, user, trial): float(trial == task % 2)
+        for task in range(10)
+        for user in range(3)
+        for trial in range(2)
+    }
+    for one in split_variance(results).parts:
+        if one.variance.method != "none":
+            assert one.variance.low <= one.variance.value <= one.variance.high
 
 
 def test_one_large_split_is_close() -> None:
-    split = split_variance(drawn(1, tasks=400, users=40))
+    split = split_variance(drawn(1, tasks=200, users=20))
     for part in ("task", "task_and_user", "trial", "residual"):
         assert split.share_of(part) == pytest.approx(PLANTED[part], rel=0.2)
     assert sum(one.share for one in split.parts) == pytest.approx(1)
-    assert (split.tasks, split.users, split.missing) == (400, 40, 0)
+    assert (split.tasks, split.users, split.missing) == (200, 20, 0)
 
 
 def test_without_several_trials_less_is_told_apart() -> None:
@@ -136,6 +168,20 @@ def test_the_order_of_two_agents_may_depend_on_the_user() -> None:
     assert [user.sure for user in found.users] == [True, False, True]
     assert (found.flips, found.sure_flips) == (pytest.approx(1 / 3), 1)
     assert found.deviation.value == pytest.approx(np.std([-0.5, 0, 0.25], ddof=1))
+
+
+def test_agents_that_are_even_on_average_differ_by_user() -> None:
+    def played(**solved: int) -> dict[str, dict[int, list[bool]]]:
+        return {
+            user: {task: [trial < count for trial in range(4)] for task in range(30)}
+            for user, count in solved.items()
+        }
+
+    found = spread_of_ranking(
+        played(terse=1, plain=1, chatty=4), played(terse=2, plain=2, chatty=2)
+    )
+    assert found.difference == pytest.approx(0)
+    assert [user.flipped for user in found.users] == [False, False, True]
 
 
 def test_agents_with_the_same_lead_everywhere_do_not_depend_on_the_user() -> None:

@@ -13,6 +13,8 @@ from greenroom.agents.synthetic import strategy as synthetic
 
 LOG_VARIABLE = "SLOW_AGENT_LOG"
 SECONDS_VARIABLE = "SLOW_AGENT_SECONDS"
+HOLD_VARIABLE = "SLOW_AGENT_HOLD"
+"""While there is a file of this name, episodes that have begun go no further."""
 
 
 class SlowAgent:
@@ -25,6 +27,9 @@ class SlowAgent:
     async def play(self, stage: Stage) -> None:
         self._note()
         await anyio.sleep(float(os.environ[SECONDS_VARIABLE]))
+        hold = os.environ.get(HOLD_VARIABLE)
+        while hold and Path(hold).exists():  # noqa: ASYNC110, ASYNC240
+            await anyio.sleep(0.05)
         await self._agent.play(stage)
 
     def _note(self) -> None:

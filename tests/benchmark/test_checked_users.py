@@ -148,6 +148,7 @@ async def test_every_form_of_the_report_shows_what_the_user_counted(
     for text in (out.getvalue(), render_markdown(report), render_html(report)):
         assert "What the user counted" in text
         assert "messages sent with a fault" in text
+        assert "Invented a fact" in text
         assert "What the agent counted" not in text
     again = parse_report(report.model_dump_json())
     assert again.user_tallies == report.user_tallies

@@ -36,7 +36,7 @@ def anyio_backend() -> str:
 class Breaking:
     """An agent that breaks on its first attempts at each episode, then plays."""
 
-    def __init__(self, failures: int, error: Exception) -> None:
+    def __init__(self, failures: int, error: BaseException) -> None:
         self.attempts: Counter[tuple[int, int]] = Counter()
         self.failures = failures
         self.error = error
@@ -121,17 +121,22 @@ async def test_what_stays_broken_has_no_reward_and_can_be_resumed(store: Store) 
     assert store.runs.find(run.name).status == "complete"
 
 
-@pytest.mark.parametrize("max_retries", [0, 2])
+@pytest.mark.parametrize(
+    ("max_retries", "problem", "error"),
+    [
+        (0, KeyError("order_id"), "KeyError: 'order_id'"),
+        (2, KeyError("order_id"), "KeyError: 'order_id'"),
+        (2, SystemExit(0), "CalledExit: sys.exit(0) was called"),
+    ],
+)
 async def test_a_crash_of_the_agent_counts_and_is_not_played_again(
-    store: Store, max_retries: int
+    store: Store, max_retries: int, problem: BaseException, error: str
 ) -> None:
     run, prepared = started(store, max_retries=max_retries)
-    crashing = Breaking(1, KeyError("order_id"))
+    crashing = Breaking(1, problem)
     await play_run(store, run, replace(prepared, strategy=crashing.strategy(prepared.strategy)))
     episodes = list(store.runs.results(run.id))
-    assert {(e.outcome, e.reward, e.error) for e in episodes} == {
-        ("crashed", 0.0, "KeyError: 'order_id'")
-    }
+    assert {(e.outcome, e.reward, e.error) for e in episodes} == {("crashed", 0.0, error)}
     assert set(crashing.attempts.values()) == {1}
     assert store.runs.find(run.name).status == "complete"
 

@@ -89,6 +89,19 @@ def test_one_agent_alone_proves_nothing(store: Store, lamps: Domain) -> None:
         findings_of_runs(store, [one, again], lamps, "test", INDICES)
 
 
+def test_other_settings_are_another_agent(store: Store, lamps: Domain) -> None:
+    workflow: dict[str, Any] = {"agent_strategy": "workflow"}
+    runs = [
+        play(store, lamps, name, [0], config={"agent_options": {"workflow": asked}}, **workflow)
+        for name, asked in (("one", "a.py:x"), ("again", "a.py:x"), ("two", "b.py:y"))
+    ]
+    with pytest.raises(InputError, match="Name runs of 2 agents or more"):
+        findings_of_runs(store, runs[:2], lamps, "test", INDICES)
+    found, _ = findings_of_runs(store, runs, lamps, "test", INDICES)
+    assert [one.task_index for one in found if one.kind == "never-solved"] == [1, 2]
+    assert found[-1].evidence["episodes"] == {"workflow of one": 4, "workflow of two": 2}
+
+
 def test_agents_that_know_the_answers_do_not_count(store: Store, lamps: Domain) -> None:
     runs = [play(store, lamps, name, [0]) for name in ("one", "two")]
     oracle = play(store, lamps, "oracle", INDICES, reads_script=True)

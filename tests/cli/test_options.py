@@ -27,6 +27,10 @@ from tests.cli.running import Greenroom
         (["--seed", "7", "8"], ["--seed", "7", "8"]),
         (["--task-ids"], ["--task-ids"]),
         (
+            ["--exclude-tasks", "a.json", "--seed", "7", "--exclude-tasks=4", "--task-ids=1"],
+            ["--exclude-tasks", "a.json,4", "--seed", "7", "--task-ids=1"],
+        ),
+        (
             ["--task-ids", "task_1", "[x]y|z:[P]", "--json"],
             ["--task-ids", "task_1,[x]y|z:[P]", "--json"],
         ),

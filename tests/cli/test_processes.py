@@ -193,16 +193,6 @@ def test_a_worker_helps_with_whatever_waits_and_says_what_it_did(kept: Store) ->
     assert "Nothing waits" in idle.communicate(timeout=60)[1]
 
 
-def test_passwords_are_refused_in_the_command(folder: Path) -> None:
-    asked = greenroom("worker", "postgresql://me:secret@127.0.0.1/x")
-    said = asked.communicate(timeout=60)[1]
-    assert asked.returncode == 2
-    assert "secret" not in said
-    assert "GREENROOM_DATABASE_URL" in said
-    both = greenroom("worker", "--run", "a", "--evaluation", "b")
-    assert "not more" in both.communicate(timeout=60)[1]
-
-
 def test_a_run_is_paused_retuned_and_goes_on_while_workers_are_at_it(kept: Store) -> None:
     main = greenroom(*run_words("--processes", "2", "--max-concurrency", "2", trials=2))
     until(lambda: len(begun()) > 4, "episodes")
@@ -235,11 +225,13 @@ def test_outcomes_are_played_again_by_the_workers_that_are_there(kept: Store) ->
         return bool(run_id) and len(kept.runs.finished(run_id)) >= 6
 
     until(some_done, "six results")
+    kept.runs.controls.change(run_id, paused=True)  # else a busy machine has played all by then
     refused = greenroom("runs", "retry", "shared", "--outcome", "failure")
     assert "--yes" in refused.communicate(timeout=60)[1]
     retried = greenroom("runs", "retry", "shared", "--outcome", "failure", "--yes", "--json")
     again = json.loads(retried.communicate(timeout=60)[0])["again"]
     assert again > 0
+    kept.runs.controls.change(run_id, paused=False)
     said = main.communicate(timeout=120)
     assert main.returncode == 0, said
     assert len(kept.runs.finished(run_id)) == 40

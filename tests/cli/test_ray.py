@@ -10,12 +10,16 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
 from greenroom.benchmark import check_config, play_run, start_run
+from greenroom.domains.domain import load_domain
+from greenroom.model_server import running_server
 from greenroom.store import RunRecord, Store, open_store
 from tests.benchmark import slow_agent
 from tests.postgres import Postgres
@@ -38,6 +42,10 @@ async def slow(stage):
     await anyio.sleep(0.2)
     report_usage(cost=0.05)
     await stage.step(Action("transfer_to_human_agents", {{"summary": "no"}}))
+
+
+async def endless(stage):
+    await anyio.sleep_forever()
 
 
 async def careful(stage):
@@ -73,29 +81,65 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Store]:
     store.close()
 
 
-def greenroom(cluster: Cluster, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [
-            *(sys.executable, "-m", "greenroom", *words),
-            *("--executor", "ray", "--ray-address", cluster.address),
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-    )
+@dataclass
+class Command:
+    """A command on the cluster. What it prints goes to files, so that it can be read meanwhile."""
+
+    process: subprocess.Popen[bytes]
+    files: tuple[Path, Path]
+
+    @property
+    def out(self) -> str:
+        return self.files[0].read_text(encoding="utf-8")
+
+    @property
+    def err(self) -> str:
+        return self.files[1].read_text(encoding="utf-8")
+
+    def ends(self, status: int) -> None:
+        """Wait for its end, which has to be of this status."""
+        self.process.wait(120)
+        assert self.process.returncode == status, (self.out, self.err)
+
+    def until(self, happened: Callable[[], object], what: str) -> None:
+        """Wait for something that happens while it works."""
+        deadline = time.monotonic() + 120
+        while not happened():
+            waits = self.process.poll() is None and time.monotonic() < deadline
+            assert waits, f"no {what}: {self.out} {self.err}"
+            time.sleep(0.05)
+
+    def says(self, words: str) -> None:
+        """Wait until it says so."""
+        self.until(lambda: words in self.err, words)
+
+
+Start = Callable[..., Command]
+
+
+@pytest.fixture
+def start(cluster: Cluster, tmp_path: Path) -> Generator[Start]:
+    """Starts commands on the cluster, or on one of their own. None outlives its test."""
+    started: list[Command] = []
+
+    def begin(*words: str, address: str | None = cluster.address) -> Command:
+        ours = [sys.executable, "-m", "greenroom", *words, "--executor", "ray"]
+        ours += ["--ray-address", address] if address else []
+        out, err = (tmp_path / f"{len(started)}.{name}" for name in ("out", "err"))
+        with out.open("wb") as to_out, err.open("wb") as to_err:
+            process = subprocess.Popen(ours, stdout=to_out, stderr=to_err)
+        started.append(Command(process, (out, err)))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        one.process.kill()
+        one.process.wait()
 
 
 def run_words(*more: str, agent: str = "agents.py:slow", trials: int = 2) -> list[str]:
     words = ["run", "--agent-strategy", agent, "--name", "shared", "--start-index", "0"]
     return [*words, "--end-index", "20", "--num-trials", str(trials), "--worker-env", KEY, *more]
-
-
-def until(happened: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + 90
-    while not happened():
-        assert time.monotonic() < deadline, f"{what} did not happen"
-        time.sleep(0.05)
 
 
 def worker_pids(store: Store, name: str = "shared") -> list[int]:
@@ -108,37 +152,49 @@ def is_worker(pid: int) -> bool:
     return "greenroom worker" in command(pid)
 
 
+def until(happened: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + 90
+    while not happened():
+        assert time.monotonic() < deadline, f"no {what}"
+        time.sleep(0.05)
+
+
 def test_a_worker_and_a_node_are_killed(
-    cluster: Cluster, kept: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster, start: Start, kept: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    second = cluster.add(2)
-    log = tmp_path / "begun"
-    monkeypatch.setenv(slow_agent.LOG_VARIABLE, str(log))
-    monkeypatch.setenv(slow_agent.SECONDS_VARIABLE, "0.3")
+    log, hold = tmp_path / "begun", tmp_path / "hold"
+    hold.touch()
+    handed = {
+        slow_agent.LOG_VARIABLE: str(log),
+        slow_agent.SECONDS_VARIABLE: "0.1",
+        slow_agent.HOLD_VARIABLE: str(hold),
+    }
+    for name, value in handed.items():
+        monkeypatch.setenv(name, value)
     config = {"end_index": 40, "num_trials": 50, "max_concurrency": 40, "seed": 3}
     flags = [f"--{name.replace('_', '-')}={value}" for name, value in config.items()]
-    handed = ("--worker-env", slow_agent.LOG_VARIABLE, "--worker-env", slow_agent.SECONDS_VARIABLE)
-    main = greenroom(
-        *(cluster, "run", "--agent-strategy", AGENT, "--name", "shared", *flags, *handed)
-    )
+    flags += [f"--worker-env={name}" for name in handed]
 
     def begun() -> list[list[int]]:
         lines = log.read_text().splitlines() if log.exists() else []
         return [[int(word) for word in line.split()] for line in lines]
 
-    until(lambda: len({pid for pid, *_ in begun()}) == 4, "four workers")
-    until(lambda: len(begun()) > 400, "400 episodes")
-    on_second = {pid for pid in descendants(second.process.pid) if is_worker(pid)}
-    assert len(on_second) == 2
-    victim = next(pid for pid in worker_pids(kept) if pid not in on_second)
-    os.kill(victim, signal.SIGKILL)
-    until(lambda: len({pid for pid, *_ in begun()}) == 5, "another worker")
-    until(lambda: len(begun()) > 1000, "1000 episodes")
-    second.kill()
-    said = main.communicate(timeout=120)
-    assert main.returncode == 0, said
-    assert "was lost (signal 9): another one takes over" in said[1]
-    assert "is gone): another one takes over" in said[1]
+    with cluster.joined(2) as second:
+        main = start("run", "--agent-strategy", AGENT, "--name", "shared", *flags)
+        main.until(lambda: len({pid for pid, *_ in begun()}) == 4, "four workers")
+        on_second = {pid for pid in descendants(second.process.pid) if is_worker(pid)}
+        assert len(on_second) == 2
+        hold.unlink()
+        main.until(lambda: len(begun()) > 400, "400 episodes")
+        victim = next(pid for pid in worker_pids(kept) if pid not in on_second)
+        os.kill(victim, signal.SIGKILL)
+        main.says("was lost (signal 9): another one takes over")
+        main.until(lambda: len(begun()) > 1000, "1000 episodes")
+        hold.touch()  # until the command knows, so that it does not end before
+        second.kill()
+        main.says("is gone): another one takes over")
+        hold.unlink()
+        main.ends(0)
     assert not any(map(is_worker, on_second))
 
     run = kept.runs.find("shared")
@@ -156,7 +212,6 @@ def test_a_worker_and_a_node_are_killed(
     alone, context = start_run(kept, check_config({**config, "agent_strategy": AGENT}))
     anyio.run(lambda: play_run(kept, alone, context))
     assert outcomes(kept, run) == outcomes(kept, alone)
-    second.end()
 
 
 def outcomes(store: Store, run: RunRecord) -> list[tuple[object, ...]]:
@@ -164,54 +219,43 @@ def outcomes(store: Store, run: RunRecord) -> list[tuple[object, ...]]:
     return [(e.task_index, e.trial, e.outcome, e.reward, e.step_count) for e in episodes]
 
 
-def test_a_node_that_joins_gets_workers(cluster: Cluster, kept: Store) -> None:
-    main = greenroom(cluster, *run_words("--processes", "3", trials=20))
-    until(lambda: len(worker_pids(kept)) == 2, "two workers on the one node")
+def test_a_node_that_joins_gets_workers_and_a_signal_stops_all(
+    cluster: Cluster, start: Start, kept: Store
+) -> None:
+    main = start(*run_words("--processes", "3", agent="agents.py:endless"))
+    main.until(lambda: len(worker_pids(kept)) == 2, "two workers on the one node")
     before = set(worker_pids(kept))
-    node = cluster.add(4)
-    until(lambda: len(worker_pids(kept)) == 3, "a third worker")
-    assert set(worker_pids(kept)) > before, "no more than were asked for, and nobody was moved"
-    main.send_signal(signal.SIGINT)
-    main.communicate(timeout=60)
-    node.leave()
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_stops_all_workers(cluster: Cluster, kept: Store, number: int) -> None:
-    main = greenroom(cluster, *run_words(trials=20))
-    until(lambda: len(worker_pids(kept)) == 2, "two workers")
-    workers = worker_pids(kept)
-    main.send_signal(number)
-    said = main.communicate(timeout=60)
-    assert main.returncode == 128 + number, said
-    assert "Go on with: greenroom resume shared" in said[1]
+    with cluster.joined(4):
+        main.until(lambda: len(worker_pids(kept)) == 3, "a third worker")
+        workers = set(worker_pids(kept))
+        assert workers > before, "no more than were asked for, and nobody was moved"
+        main.process.send_signal(signal.SIGTERM)
+        main.ends(128 + signal.SIGTERM)
+    assert "Go on with: greenroom resume shared" in main.err
     assert not any(map(is_worker, workers))
     run = kept.runs.find("shared")
     assert run.status == "interrupted"
     assert kept.runs.workers.standings(run.id) == [], "they have said good-bye"
 
 
-def test_workers_end_when_their_command_is_killed(cluster: Cluster, kept: Store) -> None:
-    main = greenroom(cluster, *run_words(trials=5))
-    until(lambda: len(worker_pids(kept)) == 2, "two workers")
+def test_workers_end_when_their_command_is_killed(start: Start, kept: Store) -> None:
+    main = start(*run_words(trials=5))
+    main.until(lambda: len(worker_pids(kept)) == 2, "two workers")
     workers = worker_pids(kept)
-    main.kill()
-    main.communicate()
-    until(lambda: not any(map(is_worker, workers)), "the end of the workers")
-    until(lambda: not worker_pids(kept), "the end of their leases")
-    again = greenroom(cluster, "resume", "shared", "--worker-env", KEY, "--json")
-    said = again.communicate(timeout=90)
-    assert again.returncode == 0, said
-    assert json.loads(said[0])
+    main.process.kill()
+    until(lambda: not any(map(is_worker, workers)), "end of the workers")
+    until(lambda: not worker_pids(kept), "end of their leases")
+    again = start("resume", "shared", "--worker-env", KEY, "--json")
+    again.ends(0)
+    assert json.loads(again.out)
     run = kept.runs.find("shared")
     assert len(kept.runs.finished(run.id)) == 100
 
 
-def test_the_budget_holds_over_all_workers(cluster: Cluster, kept: Store) -> None:
-    main = greenroom(cluster, *run_words("--max-cost", "1", trials=9))
-    said = main.communicate(timeout=90)
-    assert main.returncode == 3, said
-    assert "The budget of $1.00 is spent" in said[1]
+def test_the_budget_holds_over_all_workers(start: Start, kept: Store) -> None:
+    main = start(*run_words("--max-cost", "1", trials=9))
+    main.ends(3)
+    assert "The budget of $1.00 is spent" in main.err
     run = kept.runs.find("shared")
     used = sum(used.cost or 0 for used in kept.runs.usages(run.id))
     # What an episode reports is known after the first ones, of which each place has one; and there
@@ -219,86 +263,85 @@ def test_the_budget_holds_over_all_workers(cluster: Cluster, kept: Store) -> Non
     assert 0.9 <= used <= 1.0 + 20 * 0.05
 
 
-def test_an_error_of_a_worker_is_the_error_of_the_command(cluster: Cluster, kept: Store) -> None:
-    words = [word for word in run_words() if word not in ("--worker-env", KEY)]
-    main = greenroom(cluster, *words)
-    said = main.communicate(timeout=90)
-    assert main.returncode == 2, said
-    assert f"KeyError: '{KEY}'" in said[1]
-    assert "Traceback" not in said[1]
+def test_an_error_of_a_worker_is_the_error_of_the_command(start: Start, kept: Store) -> None:
+    words = [word for word in run_words("--processes", "1") if word not in ("--worker-env", KEY)]
+    main = start(*words)
+    main.ends(2)
+    assert f"KeyError: '{KEY}'" in main.err
+    assert "Traceback" not in main.err
 
 
-def test_a_request_that_fits_nowhere_is_told(cluster: Cluster, kept: Store) -> None:
-    words = [sys.executable, "-m", "greenroom", *run_words("--executor", "ray")]
-    alone = subprocess.run(
-        [*words, "--worker-gpus", "64"], capture_output=True, text=True, timeout=60
-    )
-    assert alone.returncode == 2, alone
-    assert "No node has room for a worker. Each needs 1 CPUs, 64 GPUs; the cluster has" in (
-        alone.stderr
-    )
-    waiting = greenroom(cluster, *run_words("--worker-cpus", "3"))
-    assert waiting.stderr is not None
-    lines = [waiting.stderr.readline(), waiting.stderr.readline()]
-    assert "Each needs 3 CPUs" in lines[1], lines
-    assert "Waiting up to 10 minutes" in lines[1]
-    waiting.send_signal(signal.SIGINT)
-    waiting.communicate(timeout=60)
-    assert waiting.returncode == 130
+def test_a_request_that_fits_nowhere_is_told(start: Start, kept: Store) -> None:
+    alone = start(*run_words("--worker-gpus", "64", "--name", "alone"), address=None)
+    waiting = start(*run_words("--worker-cpus", "300"))
+    waiting.says("Waiting up to 10 minutes")
+    assert "Each needs 300 CPUs" in waiting.err
+    waiting.process.send_signal(signal.SIGINT)
+    waiting.ends(130)
+    alone.ends(2)
+    said = alone.err.splitlines()
+    assert said[0].startswith("Ray: 1 node with room for 0 workers. Each reserves 1 CPUs, 64 GPUs.")
+    assert said[1].startswith("error: No node has room for a worker. Each needs 1 CPUs, 64 GPUs")
+    assert len(said) == 2, "Ray says nothing"
 
 
-def test_an_evaluation_on_the_cluster(cluster: Cluster, kept: Store) -> None:
+def test_a_token_that_is_not_that_of_the_cluster(
+    start: Start, kept: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "0" * 64)
+    main = start(*run_words())
+    main.ends(2)
+    assert "cannot be joined" in main.err
+    assert "the token of the cluster" in main.err
+    assert len(main.err.splitlines()) == 1, "Ray says nothing"
+
+
+def test_an_evaluation_on_the_cluster(start: Start, kept: Store) -> None:
     kept.test_sets.save("numbers", [{"n": n, "expected": 2 * n} for n in range(60)])
-    main = greenroom(
-        cluster,
-        *("eval", "app.py:double", "numbers", "-e", "exact_match", "--name", "doubled"),
-        *("--repeats", "3", "--json"),
-    )
-    said = main.communicate(timeout=90)
-    assert main.returncode == 0, said
+    words = ("eval", "app.py:double", "numbers", "-e", "exact_match", "--name", "doubled")
+    main = start(*words, "--repeats", "3", "--json")
+    main.ends(0)
+    assert json.loads(main.out)
     evaluation = kept.evaluations.find("doubled")
     assert evaluation.status == "complete"
     assert len(kept.evaluations.finished(evaluation.id)) == 180
 
 
-def test_a_regrading_on_the_cluster(cluster: Cluster, kept: Store) -> None:
-    played = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "greenroom",
-            "run",
-            "--agent-strategy",
-            "synthetic",
-            "--name",
-            "one",
-        ],
-        capture_output=True,
-        timeout=60,
-    )
-    assert played.returncode == 0, played
-    main = greenroom(cluster, "regrade", "one", "--basis", "database", "--json")
-    said = main.communicate(timeout=90)
-    assert main.returncode == 0, said
+def test_a_judging_and_a_regrading_on_the_cluster(start: Start, kept: Store) -> None:
+    config: dict[str, Any] = {"agent_strategy": "synthetic", "num_trials": 2}
+    run, context = start_run(kept, check_config(config), name="one")
+    anyio.run(lambda: play_run(kept, run, context))
+    with running_server(load_domain("retail")) as server:
+        words = ("identify", "one", "--judge-model", "judge", "--judge-api-base", server.api_base)
+        judges = start(*words, "--processes", "1", "--json")
+        graders = start("regrade", "one", "--basis", "database", "--processes", "1", "--json")
+        judges.ends(0)
+        graders.ends(0)
+    said = json.loads(judges.out)
+    assert said["summary"]["judged"] == said["failures"] > 0
+    assert judges.err.startswith("Ray: ")
+    (judging,) = kept.judgings.all(parent=run.id)
+    assert len(kept.judgings.finished(judging.id)) == said["failures"]
     (regrading,) = kept.regradings.all()
-    run = kept.runs.find("one")
     assert len(kept.regradings.finished(regrading.id)) == len(kept.runs.finished(run.id))
-    assert "Ray: " in said[1]
 
 
 def test_passwords_reach_workers_and_no_file_of_ray(
-    cluster: Cluster, postgres: Postgres, kept: Store, monkeypatch: pytest.MonkeyPatch
+    cluster: Cluster,
+    start: Start,
+    postgres: Postgres,
+    kept: Store,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     url = postgres.new_database().replace("not-a-secret", "planted-url-7f3e")
     monkeypatch.setenv("GREENROOM_DATABASE_URL", url)
     monkeypatch.setenv("PGPASSWORD", "planted-variable-7f3e")
-    main = greenroom(cluster, *run_words(agent="agents.py:careful"))
-    said = main.communicate(timeout=90)
-    assert main.returncode == 0, said
+    main = start(*run_words("--processes", "1", agent="agents.py:careful"))
+    main.ends(0)
     store = open_store()
     assert len(store.runs.finished(store.runs.find("shared").id)) == 40
     store.close()
-    assert "7f3e" not in said[0] + said[1]
+    assert "7f3e" not in main.out + main.err
     written = [one for one in cluster.session.rglob("*") if one.is_file()]
     assert written
     assert not [one for one in written if b"7f3e" in one.read_bytes()]

@@ -365,39 +365,78 @@ def test_a_run_is_watched_from_another_process(greenroom: Greenroom, tmp_path: P
     assert f"/{process.pid} works on it." in watched.err
 
 
-def test_what_takes_long_is_told_while_a_run_is_watched(greenroom: Greenroom) -> None:
+def test_what_takes_long_is_told_while_a_run_is_watched(
+    greenroom: Greenroom, capsys: pytest.CaptureFixture[str]
+) -> None:
     from sqlalchemy import text
 
     from greenroom.benchmark import check_config, start_run
     from greenroom.cli.following import Follower
+    from greenroom.cli.long_cells import OTHERS_PLAY, LongCellsTeller
+    from greenroom.cli.operating import RUNS
 
     store = open_store()
-    run, _ = start_run(store, check_config({"end_index": 5}), name="stuck")
+    run, _ = start_run(store, check_config({"end_index": 5, "max_cost": 4.0}), name="stuck")
     owner = this_process()
     keys = [(task, 0) for task in range(5)]
     store.runs.workers.join(run.id, run.name, owner, lambda _: keys)
     store.runs.workers.claim(run.id, owner, 4)
+    follower, teller = Follower(store.runs, run), LongCellsTeller(RUNS, OTHERS_PLAY)
+
+    def claimed(seconds: int, task: int) -> None:
+        with store.engine.begin() as connection:
+            older = f"UPDATE cells SET claimed_at = claimed_at - {seconds} WHERE item = {task}"
+            connection.execute(text(older))
+
+    def told() -> list[str]:
+        teller.tell(follower.look().long)
+        return capsys.readouterr().err.splitlines()
+
+    claimed(200, 2)
+    assert told() == [], "nobody knows how long such a task takes"
+    claimed(200, 2)
+    place = f"has been with {owner.host}/{owner.pid} for"
+    said = told()
+    assert said[0] == f"Task 2, trial 0 {place} 7 min; no other has a result yet."
+    assert "end that process" in said[1]
+    assert "--max-episode-seconds" in said[1]
+    assert told() == [], "once each"
     store.runs.add(run.id, [sample_episode(0, 0)])
-    follower = Follower(store.runs, run)
-    assert follower.look().long == ()
-    with store.engine.begin() as connection:
-        connection.execute(text("UPDATE cells SET claimed_at = claimed_at - 600 WHERE item = 2"))
-    found = follower.look()
-    (long,) = found.long
-    assert found.said_of(long, "task 2, trial 0") == (
-        f"Task 2, trial 0 has been with {owner.host}/{owner.pid} for 10 min; others took 500 ms on "
-        "average."
-    )
-    assert "1 worker, 1 taking long" in found.note("")
+    claimed(100, 1)
+    assert told() == [f"Task 1, trial 0 {place} 100 s; others took 500 ms on average."]
+    usage = {"agent": Usage(calls=1, cost=0.5)}
+    store.runs.add_attempt(run.id, Attempt((1, 0), "2026-01-02T03:04:01", 1.0, "broke", usage))
+    for _ in range(2):
+        assert follower.look().note("").startswith("$0.75 of $4.00, ")
+    store.runs.controls.change(run.id, config={"max_cost": 9.0})
     asked = json.loads(greenroom("runs", "watch", "stuck", "--json").out)
     assert (asked["finished"], asked["planned"], asked["paused"]) == (1, 5, False)
-    assert [one["task"] for one in asked["taking_long"]] == [2]
+    assert (asked["cost"], asked["max_cost"]) == (0.75, 9.0)
+    assert [one["task"] for one in asked["taking_long"]] == [2, 1]
     (worker,) = asked["workers"]
     assert (worker["pid"], worker["claimed"]) == (owner.pid, 3)
     store.close()
 
 
-def test_attempts_without_a_result_are_listed(greenroom: Greenroom) -> None:
+def test_what_hangs_is_told_by_the_command_that_plays_it(
+    greenroom: Greenroom, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from greenroom.cli import long_cells
+
+    for name in ("_LONG_AGO", "_AT_LEAST", "_WITHOUT_RESULTS", "_LOOK_SECONDS"):
+        monkeypatch.setattr(long_cells, name, 0.01)
+    agent = tmp_path / "agent.py"
+    agent.write_text("import anyio\n\n\nasync def play(stage):\n    await anyio.sleep(0.3)\n")
+    play = ("run", "--agent-strategy", f"{agent}:play", "--task-ids", 1, "--name", "slow")
+    done = greenroom(*play)
+    assert done.status == 0, done.err
+    assert "Task 1, trial 0 has been with" in done.err
+    assert "press Ctrl-C: 'greenroom resume slow' begins it again" in done.err
+
+
+def test_attempts_without_a_result_are_listed(
+    greenroom: Greenroom, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from greenroom.benchmark import check_config, start_run
 
     store = open_store()
@@ -412,6 +451,10 @@ def test_attempts_without_a_result_are_listed(greenroom: Greenroom) -> None:
     assert "2026-01-02 03:04:02" in shown
     (only,) = json.loads(greenroom("runs", "attempts", "tried", "--task", 2, "--json").out)
     assert (only["task"], only["error"], only["usage"]["agent"]["cost"]) == (2, "refused 2", 0.25)
+    monkeypatch.setattr("greenroom.cli.attempts._MOST_ROWS", 1)
+    shown = greenroom("runs", "attempts", "tried").out
+    assert "refused 1" not in shown
+    assert "the last 1 of 2: --json has all, and --task those of one task" in shown
     store.close()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import anyio
@@ -16,6 +16,8 @@ from greenroom.cli.supervising import BudgetSpent, Supervisor, WorkerFailed
 from greenroom.store import RunRecord, Store
 
 DONE = Ending(0, (), "exit status 0")
+QUIT = Ending(0, (), "exit status 0")
+"""The agent has ended the process, and there is more to do."""
 KILLED = Ending(-9, ("last words",), "signal 9")
 OUT_OF_BUDGET = Ending(3, ("it is spent",), "exit status 3")
 GONE = Ending(None, (), "its node is gone", with_its_machine=True)
@@ -30,9 +32,12 @@ class FakeWorker:
     placed: bool = True
     stopped: bool = False
     looks: int = 0
+    finish: Callable[[], None] = lambda: None
 
     def ending(self) -> Ending | None:
         self.looks -= 1
+        if self.looks < 0 and self.end is DONE:
+            self.finish()
         return self.end if self.looks < 0 else None
 
     def stop(self) -> None:
@@ -51,13 +56,15 @@ class FakeExecutor:
     looks: Sequence[int] = ()
     """How many looks they stay at work."""
     started: list[FakeWorker] = field(default_factory=list[FakeWorker])
+    finish: Callable[[], None] = lambda: None
+    """Empties the queue, as the last workers do that end well."""
 
     def wanted(self, standing: Standing) -> int:
         return self.count
 
     def start(self, number: int) -> FakeWorker:
         end = self.ends[number - 1] if number <= len(self.ends) else None
-        worker = FakeWorker(number, end, placed=end is not None)
+        worker = FakeWorker(number, end, placed=end is not None, finish=self.finish)
         worker.looks = self.looks[number - 1] if number <= len(self.looks) else 0
         self.started.append(worker)
         return self.started[-1]
@@ -77,6 +84,7 @@ def supervise(store: Store, run: RunRecord, executor: FakeExecutor) -> None:
     def ignore(_: Standing) -> None:
         pass
 
+    executor.finish = lambda: store.runs.workers.drop(run.id, [(0, 0)])
     anyio.run(Supervisor(store.runs, run, executor).work, ignore)
 
 
@@ -89,9 +97,18 @@ def test_a_lost_worker_is_replaced_until_one_finds_nothing_more_to_do(
     assert "Worker 3 was lost (signal 9): another one takes over." in capsys.readouterr().err
 
 
+def test_one_that_ends_well_while_there_is_more_to_do_was_lost(
+    store: Store, run: RunRecord, capsys: pytest.CaptureFixture[str]
+) -> None:
+    executor = FakeExecutor([QUIT, DONE])
+    supervise(store, run, executor)
+    assert len(executor.started) == 2
+    assert "Worker 1 was lost (exit status 0): another one takes over." in capsys.readouterr().err
+
+
 def test_too_many_losses_without_a_result_end_it(store: Store, run: RunRecord) -> None:
     executor = FakeExecutor([KILLED] * 9)
-    with pytest.raises(WorkerFailed, match=r"lost 4 times in a row.*by signal 9\. last words"):
+    with pytest.raises(WorkerFailed, match=r"lost 4 times in a row.*\(signal 9\)\. last words"):
         supervise(store, run, executor)
     assert len(executor.started) == 4
 

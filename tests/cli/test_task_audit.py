@@ -61,6 +61,40 @@ def test_an_audit_lists_findings_with_tasks_kinds_and_evidence(pack: Greenroom) 
     assert "Did you mean 'duplicate'?" in unknown.err
 
 
+def test_an_audit_leaves_tasks_out_that_are_excluded(pack: Greenroom) -> None:
+    assert pack("tasks", "audit", "--data", "pack", "-o", "audit.json").status == 0
+    rest = pack("tasks", "audit", "--data", "pack", "--exclude-tasks", "1", "--json").json
+    assert [one["task_id"] for one in rest["findings"]] == [4]
+    assert rest["tasks"] == 5
+    assert rest["notes"][0].startswith("1 task is excluded by hand: 1")
+    both = ("--exclude-tasks", "audit.json", "--exclude-tasks", "0")
+    shown = pack("tasks", "audit", "--data", "pack", *both)
+    assert shown.out.strip().endswith("0/3 tasks have findings")
+    refused = pack("tasks", "audit", "--data", "pack", "--task-ids", "1", "--exclude-tasks", "1")
+    assert refused.status == 2
+    assert "leaves nothing to audit" in refused.err
+
+
+def test_files_of_other_tasks_are_told_and_the_rest_counts(audited: Greenroom) -> None:
+    failed = ("--agent-strategy", "synthetic", "--success", "0")
+    assert play(audited, "other", *failed).status == 0
+    rows = json.loads(audited("runs", "export", "other", "--format", "tau-bench").out)
+    Path("same.json").write_text(json.dumps(rows))
+    for row in rows:
+        if row["task_id"] == 0:
+            row["info"]["task"]["instruction"] = "You want something else."
+    Path("changed.json").write_text(json.dumps(rows))
+    names = ("--run", "same.json", "--run", "changed.json", "--run", "full")
+    found = audited("tasks", "audit", "--data", "pack", *names, "--json").json
+    never = [one["task_id"] for one in found["findings"] if one["kind"] == "never-solved"]
+    assert 2 in never
+    assert 0 not in never
+    told = " ".join(found["notes"])
+    assert "1 task of changed.json is another task" in told
+    assert "full is not counted" in told
+    assert "raises their figures" in told
+
+
 def test_a_bad_task_file_tells_where(pack: Greenroom) -> None:
     path = Path("pack/retail/tasks/test.json")
     tasks = json.loads(path.read_text())
@@ -116,6 +150,8 @@ def test_a_look_at_a_stored_run_is_the_same_as_a_run_without_the_tasks(
     assert looked["metrics"]["planned"] == less["metrics"]["planned"] == 8
     assert [one["task_index"] for one in looked["run"]["excluded"]] == FAULTY
     assert len(looked["episodes"]) == 8
+    twice = ("--exclude-tasks", "audit.json", "--exclude-tasks", "0", "full")
+    assert audited("runs", "show", *twice, "--json").json["metrics"]["planned"] == 6
     rows = audited("runs", "export", "full", "--exclude-tasks", "1,4", "--format", "jsonl").out
     assert {json.loads(line)["task_index"] for line in rows.splitlines()} == {0, 2, 3, 5}
     # The store keeps all.

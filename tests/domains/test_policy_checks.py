@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -149,6 +150,39 @@ def test_bags_are_added_and_paid_for_by_the_allowance(airline: Domain) -> None:
     assert said(airline, bags(fewer, max(0, fewer - allowed))) == [
         f"takes the checked bags down from {fewer + 1} to {fewer}"
     ]
+
+
+def test_each_airlines_policy_says_how_many_bags_are_free(airline: Domain) -> None:
+    reservation = first(
+        airline,
+        "reservations",
+        lambda one: (
+            one["cabin"] == "business"
+            and airline.pack.base.record("users", one["user_id"])["membership"] == "gold"
+        ),
+    )
+    number = len(reservation["passengers"])
+    called = Action(
+        "update_reservation_baggages",
+        {
+            "reservation_id": reservation["reservation_id"],
+            "total_baggages": 5 * number,
+            "nonfree_baggages": number,
+            "payment_id": reservation["payment_history"][0]["payment_id"],
+        },
+    )
+    assert "| gold | 2 | 3 | 4 |" in airline.pack.policy
+    assert said(airline, called) == []
+
+    def with_policy(text: str) -> list[str]:
+        return said(Domain(airline.edition, replace(airline.pack, policy=text)), called)
+
+    three = "a gold member, 2 free checked bag for each basic economy passenger, 3 free checked "
+    three += "bag for each economy passenger, and 3 free checked bags for each business passenger"
+    (sentence,) = with_policy(three)
+    assert f"it should be {2 * number}" in sentence
+    # What a policy does not tell cannot be broken.
+    assert with_policy("Gold members are welcome.") == []
 
 
 def test_certificates_are_for_members_the_insured_and_business(airline: Domain) -> None:

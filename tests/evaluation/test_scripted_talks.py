@@ -157,6 +157,14 @@ def test_recorded_conversations_are_scored_by_the_script(tmp_path: Path) -> None
             ROWS[1],
             r"Row 1: user\.toml has no script for this row",
         ),
+        (
+            "[[scripts]]\n[[scripts]]\nrows = {ordr = 'W1'}",
+            ROWS[1],
+            (
+                r"user\.toml, script 2 is for rows by 'ordr', and no column here is named so\. "
+                r"There are: goal, order, thing, tier\."
+            ),
+        ),
         ("[[scripts]]\nlines = ['{{colour}}']", ROWS[0], r"Row 1: .*\{\{colour\}\}.*no column"),
         ("[[scripts]]\nlines = ['x']", ROWS[0], r"Row 1: nothing tells goal_reached when the goal"),
         ("[[scripts]]\nline = ['x']", ROWS[0], r"script 1: unknown key 'line'"),

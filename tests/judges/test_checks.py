@@ -251,6 +251,7 @@ def test_a_check_is_an_evaluation_and_reports_find_it(greenroom: Greenroom) -> N
         shown = check(greenroom, server, "llm_judge", "--cases", cases(), "--name", "sound")
         assert "Agreement with people" in shown.out
         assert "Kept as 'sound'" in shown.out
+        assert "Agreement with people" in greenroom("judges", "show", "sound").out
         listed = greenroom("judges", "list", "--json").json
         assert [one["name"] for one in listed["checks"]] == ["sound"]
         assert [one["judge"] for one in listed["judges"]] == list(JUDGES)
@@ -269,6 +270,12 @@ def test_a_check_is_an_evaluation_and_reports_find_it(greenroom: Greenroom) -> N
     for form in ("markdown", "html"):
         shown = greenroom("evals", "export", "e", "--format", form)
         assert "agreement with people 1.00" in shown.out
+    with judging(lambda _: scored(1)) as server:
+        spec = f"llm_judge={json.dumps({**judge, 'api_base': server.api_base})}"
+        again = ("eval", "x", "rows.csv", "--outputs", "out", "-e", spec, "--name", "again")
+        assert greenroom(*again).status == 0
+    noted = greenroom("compare", "e", "again", "--json").json["notes"]
+    assert noted == ["llm_judge: agreement with people 1.00 on 20 cases."]
     # Another prompt is another judge, whom nobody has checked.
     with judging(lambda asked: scored(1)) as server:
         own = {**judge, "api_base": server.api_base, "prompt": "Good? {{output}}"}
@@ -276,6 +283,10 @@ def test_a_check_is_an_evaluation_and_reports_find_it(greenroom: Greenroom) -> N
         done = greenroom("eval", "x", "rows.csv", "--outputs", "out", "-e", spec, "--name", "f")
     assert "judge not checked" in " ".join(done.out.split())
     assert greenroom("evals", "export", "f").json["judges"] == {"llm_judge": None}
+    assert greenroom("compare", "e", "f", "--json").json["notes"] == [
+        "llm_judge of e: agreement with people 1.00 on 20 cases.",
+        "llm_judge of f: judge not checked.",
+    ]
 
 
 def test_a_judge_below_the_threshold_is_marked_beside_its_figures(greenroom: Greenroom) -> None:
@@ -302,8 +313,11 @@ def test_an_interrupted_check_goes_on(greenroom: Greenroom) -> None:
         stopped = check(greenroom, server, "llm_judge", *more, "--max-tokens-total", 2000)
         assert stopped.status == 3
         assert greenroom("judges", "list", "--json").json["checks"] == []
+        assert "Go on with: greenroom evals resume cut" in greenroom("judges", "show", "cut").err
         resumed = greenroom("evals", "resume", "cut", "--max-tokens-total", 1_000_000)
         assert resumed.status == 0, resumed.err
+        assert "'greenroom judges show cut' says what it found" in " ".join(resumed.out.split())
+        assert greenroom("judges", "show", "cut", "--json").json["figures"]["cases"] == 20
     (listed,) = greenroom("judges", "list", "--json").json["checks"]
     assert listed["figures"]["agreement"]["value"] == 1
     assert listed["figures"]["usage"]["calls"] == 180
@@ -320,6 +334,7 @@ def test_an_interrupted_check_goes_on(greenroom: Greenroom) -> None:
         ("identify:a=1", "x\n1\n", "identify has no settings"),
         ("exact_match", "output,label\na,yes\n", "exact_match asks no model"),
         ("llm_judge", "output,label_a,label_b\na,yes,no\n", "no cases that people agree about"),
+        ("llm_judge", "output,label\na,\n", "There are no cases with a label"),
     ],
 )
 def test_what_cannot_be_checked_is_refused(
@@ -332,6 +347,23 @@ def test_what_cannot_be_checked_is_refused(
     store = open_store()
     assert store.evaluations.all() == []
     store.close()
+
+
+def test_what_is_left_out_is_told_and_counts_among_people(greenroom: Greenroom) -> None:
+    lines = ["output,label_ada,label_bo", *(f"{word},yes,yes" for word in RIGHT[:4])]
+    lines += [f"{word},no,no" for word in WORDS[1:9:2]]
+    lines += [f"{word},yes,no" for word in WORDS[12:16]] + [f"{word},," for word in WORDS[16:]]
+    Path("people.csv").write_text("\n".join(lines) + "\n")
+    given = ("--cases", "people.csv", "--repeats", 1, "--name", "left")
+    with judging(lambda asked: scored(float(passes(asked)))) as server:
+        shown = check(greenroom, server, "llm_judge", *given)
+    text = " ".join(shown.out.split())
+    assert "Left out: 4 cases, as people do not agree about what is right." in text
+    assert "Left out: 4 cases, as nobody has labelled them." in text
+    (kept,) = greenroom("judges", "list", "--json").json["checks"]
+    assert kept["figures"]["cases"] == 8
+    # Of 12 cases 4 differ; 12 of 24 labels are `pass`, so 12 of 23 differ by chance.
+    assert kept["figures"]["people_alpha"] == pytest.approx(1 - (4 / 12) / (12 / 23))
 
 
 def test_what_most_people_say_is_the_label() -> None:

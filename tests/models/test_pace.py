@@ -34,14 +34,15 @@ def test_slots_are_never_closer_than_the_rate_allows(asked: list[tuple[float, in
     async def ask() -> None:
         for pause, count in asked:
             clock.now += pause
-            first = await slots.reserve("x", 5.0, count)
-            leaving.extend(clock.now + first + n / 5.0 for n in range(count))
+            first, reserved = await slots.reserve("x", 5.0, count)
+            leaving.extend(first + n / 5.0 for n in range(reserved))
 
     anyio.run(ask)
     assert all(b - a > 0.2 - 1e-9 for a, b in pairwise(leaving))
 
 
-async def test_calls_leave_at_the_rate_and_in_order() -> None:
+async def test_calls_leave_at_the_rate_and_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("greenroom.models.pace.MOST_LATE", 10.0)
     pace, left = Pace("x", 50.0, OwnSlots()), list[tuple[float, int]]()
 
     async def call(number: int) -> None:
@@ -72,16 +73,18 @@ async def test_without_a_rate_nobody_waits_but_for_those_asked_to() -> None:
 class Failing:
     reserved: list[int] = field(default_factory=list[int])
 
-    async def reserve(self, endpoint: str, rate: float, count: int) -> float:
+    async def reserve(self, endpoint: str, rate: float, count: int) -> tuple[float, int]:
         self.reserved.append(count)
-        await anyio.sleep(0.05)
-        raise InputError("no slots")
+        await anyio.sleep(0.01)
+        if len(self.reserved) == 1:
+            raise InputError("no slots")
+        return time.monotonic(), count
 
     async def overloaded(self, endpoint: str, seconds: float) -> float:
         return 0.0
 
 
-async def test_calls_that_wait_together_share_a_reservation_and_its_error() -> None:
+async def test_calls_that_wait_together_share_a_reservation_and_not_an_error() -> None:
     slots = Failing()
     pace, told = Pace("x", 10.0, slots), list[str]()
 
@@ -94,8 +97,56 @@ async def test_calls_that_wait_together_share_a_reservation_and_its_error() -> N
     async with anyio.create_task_group() as group:
         for _ in range(10):
             group.start_soon(call)
-    assert told == ["no slots"] * 10
-    assert slots.reserved == [1, 9]
+    assert told == ["no slots"]
+    assert slots.reserved == [10, 9]
+
+
+@dataclass
+class Scarce:
+    """Slots of a store that has none at first."""
+
+    asked: int = 0
+
+    async def reserve(self, endpoint: str, rate: float, count: int) -> tuple[float, int]:
+        self.asked += 1
+        return time.monotonic() + 0.02, 0 if self.asked < 3 else 1
+
+    async def overloaded(self, endpoint: str, seconds: float) -> float:
+        return 5.0
+
+
+async def test_a_call_asks_again_where_there_is_no_slot_soon() -> None:
+    slots = Scarce()
+    pace = Pace("x", 10.0, slots)
+    with anyio.fail_after(10):
+        await pace.wait()
+    assert slots.asked == 3
+
+
+async def test_what_several_processes_are_told_at_once_is_one_sign() -> None:
+    pace = Pace("x", None, Scarce())
+    await pace.overloaded(0.0)  # at 5.0
+    assert not pace.is_news(5.6)
+    assert pace.is_news(6.1)
+    assert not pace.is_news(6.1)
+
+
+async def test_calls_that_come_late_do_not_leave_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("greenroom.models.pace.MOST_LATE", 0.02)
+    pace, left = Pace("x", 200.0, OwnSlots()), list[float]()
+
+    async def call() -> None:
+        await pace.wait()
+        left.append(time.monotonic())
+
+    async with anyio.create_task_group() as group:
+        for _ in range(20):
+            group.start_soon(call)
+        await anyio.sleep(0.01)
+        time.sleep(0.15)  # noqa: ASYNC251  # the process is busy until all slots are over
+    assert len(left) == 20
+    first_after = next(n for n, when in enumerate(left) if when - left[0] > 0.1)
+    assert left[-1] - left[first_after] >= (19 - first_after) / 200 - 0.02
 
 
 async def test_a_call_that_is_cancelled_keeps_nobody_else_waiting() -> None:
@@ -129,5 +180,6 @@ async def test_what_another_process_was_told_slows_this_one_down_once() -> None:
         pool.slow_down(name, 5.0, 0.0)
         assert client.counters.limit == 4
         pool.slow_down(name, 5.0, 0.0)
+        pool.slow_down(name, 5.9, 0.0)
         pool.slow_down("another", 6.0, 0.0)
         assert client.counters.limit == 4

@@ -13,6 +13,7 @@ from greenroom.benchmark import check_config, play_run, start_run
 from greenroom.domains.domain import Domain
 from greenroom.model_server import RunningServer, running_server
 from greenroom.store import Store
+from greenroom.users.prompts import PERSONAS
 from tests.models.stub_server import answers, running_stub
 from tests.playground.conftest import Open
 from tests.playground.talking import APP, Talk, wait_for
@@ -188,6 +189,34 @@ def test_the_script_of_a_run_goes_on_in_its_threads(
     done = settled(talk, thread, "done", "broken")
     assert (done["error"], done["stops"]) == (None, True)
     assert said(talk, thread)[-2:] == ["I see.", "###STOP###"]
+
+
+def test_the_persona_of_a_run_goes_on_in_its_threads(store: Store, open_playground: Open) -> None:
+    async def check() -> None:
+        async with running_stub() as stub:
+            stub.replies = [answers("Cancel it."), answers("###STOP###")]
+            fields: dict[str, Any] = {
+                "task_ids": [5],
+                "agent_strategy": "oracle",
+                "user_strategy": "llm",
+                "user_model": "m",
+                "user_api_base": stub.api_base,
+                "user_persona": "terse",
+            }
+            run, context = start_run(store, check_config(fields), name="stored")
+            await play_run(store, run, context)
+            await anyio.to_thread.run_sync(talked)
+            prompts = [one["messages"][0]["content"] for one in stub.asked]
+            assert len(prompts) == 3
+            assert all(PERSONAS["terse"] in prompt for prompt in prompts)
+
+    def talked() -> None:
+        talk = Talk(open_playground(store).api)
+        thread = {"id": talk.post("rewinds", run="stored", task=5, turn=1)["thread_id"]}
+        talk.post(f"threads/{thread['id']}/simulate")
+        assert settled(talk, thread, "ready", "done", "broken")["error"] is None
+
+    anyio.run(check)
 
 
 @pytest.mark.slow

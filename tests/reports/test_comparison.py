@@ -6,6 +6,7 @@ import io
 import random
 from collections.abc import Callable
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -17,6 +18,7 @@ from greenroom.reports.build_comparison import compare_stored
 from greenroom.reports.console import print_report
 from greenroom.reports.markdown import render_markdown
 from greenroom.reports.report import ComparisonReport
+from greenroom.reports.users import user_facts, user_note
 from greenroom.store import EpisodeRecord, Store
 from greenroom.store.database import open_engine
 from tests.analysis.counted import drawn, run
@@ -107,3 +109,45 @@ def test_errors_that_are_spread_by_chance_are_not() -> None:
     assert noticed <= 9  # 5 % and what 60 repetitions leave to chance
     assert uneven_errors(run("B", ["eeff"] * 2), run("A", ["ssff"] * 2)) is None
     assert uneven_errors(run("B", ["eeee"] * 2), run("A", ["ssff"] * 2)) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        (
+            {"user_strategy": "llm", "user_model": "m"},
+            {"user_strategy": "verify", "user_model": "m", "user_persona": "terse"},
+            "The simulated users differ (before: llm (m); now: verify (m), terse).",
+        ),
+        (
+            {"user_options": {"script": {"source": "a.toml", "scripts": [{"lines": ["x"]}]}}},
+            {"user_options": {"script": {"source": "a.toml", "scripts": [{"lines": ["y"]}]}}},
+            "The simulated users differ in their options (before: scripted (a.toml); now: scr",
+        ),
+        ({"user_model": "m"}, {"user_model": "m", "seed": 3}, None),
+        ({}, {"user_strategy": "scripted", "user_model": None}, None),
+    ],
+)
+def test_other_users_are_noticed(
+    before: dict[str, Any], now: dict[str, Any], said: str | None
+) -> None:
+    runs = [
+        sample.run_record(1, 1, name=name).model_copy(update={"config": config})
+        for name, config in (("before", before), ("now", now))
+    ]
+    notes = list(user_note(runs))
+    assert notes == [] if said is None else notes[0].startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("config", "facts"),
+    [
+        ({"user_strategy": "scripted"}, []),
+        ({"user_options": {"script": {"source": "a.toml"}}}, [("User", "scripted (a.toml)")]),
+        ({"user_strategy": "llm", "user_model": "m"}, [("User", "llm (m)")]),
+    ],
+)
+def test_reports_say_who_the_users_are(
+    config: dict[str, Any], facts: list[tuple[str, str]]
+) -> None:
+    assert list(user_facts(config)) == facts

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from greenroom.errors import DataError
 from greenroom.reports.json_report import parse_report, render_json, report_schema
-from greenroom.reports.report import ComparisonReport, EvaluationReport
+from greenroom.reports.report import ComparisonReport, EvaluationReport, SpreadReport
 from greenroom.reports.report import RunReport as Report
 from tests.reports import sample
 
@@ -104,5 +104,5 @@ def test_what_is_no_report_is_refused_in_plain_words(text: str, problem: str) ->
 
 def test_every_field_of_a_report_is_documented() -> None:
     page = (Path(__file__).parents[2] / "docs" / "reports.md").read_text(encoding="utf-8")
-    for model in (Report, EvaluationReport, ComparisonReport):
+    for model in (Report, EvaluationReport, ComparisonReport, SpreadReport):
         assert [name for name in model.model_fields if f"`{name}`" not in page] == []

@@ -112,7 +112,8 @@ def test_a_comparison_says_what_was_judged_in_each_run(store: Store) -> None:
         store.runs.add(run.id, both[run.name])
     said, means = compare_stored(store, runs).notes[-2:]
     assert said.startswith("Rewards that need a judge: judged has 2 sentences judged by a-judge;")
-    assert said.endswith("; open has 1 sentence judged and 1 sentence left out, not judged.")
+    assert "; open has 1 sentence judged and 1 sentence left out, not judged." in said
+    assert said.endswith(" judged: judge not checked.")
     assert means == "Mean reward without the judge: judged 1.000, open 1.000."
 
 

@@ -176,6 +176,37 @@ def test_a_server_that_has_become_a_standby_is_waited_out(
     store.close()
 
 
+@pytest.mark.parametrize(("more", "timeout"), [("", "30000"), ("&tcp_user_timeout=500", "500")])
+def test_a_server_that_vanishes_is_missed_soon(postgres: Postgres, more: str, timeout: str) -> None:
+    store = open_store(postgres.new_database() + more)
+    with store.engine.connect() as connection:
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, psycopg.Connection)
+        found = driver.info.get_parameters()
+    store.close()
+    assert found["tcp_user_timeout"] == timeout
+    assert int(found["keepalives_idle"]) < 30
+    assert int(found["connect_timeout"]) < 30
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"), [("nobody:", 'role "nobody"'), ("/nowhere", 'database "nowhere"')]
+)
+def test_a_server_that_refuses_is_not_waited_for(
+    postgres: Postgres,
+    greenroom: Greenroom,
+    monkeypatch: pytest.MonkeyPatch,
+    changed: str,
+    told: str,
+) -> None:
+    name = "greenroom:" if changed.endswith(":") else "/postgres"
+    monkeypatch.setenv("GREENROOM_DATABASE_URL", postgres.url().replace(name, changed, 1))
+    refused = greenroom("worker")
+    assert refused.status == 2
+    assert f"{told} does not exist" in refused.err
+    assert "Waiting" not in refused.err
+
+
 def test_a_worker_keeps_two_connections_and_has_a_few_more_for_moments(
     server: Postgres, greenroom: Greenroom
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,6 +11,7 @@ from sqlalchemy import text
 
 from greenroom.errors import InputError
 from greenroom.store import CellKey, LeaseOwner, RunRecord, Store, Usage, open_store, this_process
+from greenroom.store.leases import is_held, lease_text
 from greenroom.store.workers import Queue
 from tests.store.samples import sample_episode, sample_run
 
@@ -125,6 +127,51 @@ def test_the_cells_of_a_lost_worker_come_back(store: Store, run: RunRecord) -> N
     assert not store.runs.workers.look(run.id, elsewhere(), renew=True).member
 
 
+def test_containers_of_one_host_name_do_not_judge_by_processes(
+    store: Store, run: RunRecord
+) -> None:
+    here = this_process()
+    other = LeaseOwner(here.host, GONE, "other")
+    join(store, run, other, helps=True)
+    lease, end = lease_text(other).split("!")
+    assert not is_held(f"{lease}!{end}"), "of this machine, and gone"
+    elsewhere = f"{lease}!1~{end.partition('~')[2]}"
+    assert is_held(elsewhere), "its processes are not to be seen from here"
+    assert not is_held(f"{lease}!1~1")
+    assert is_held(f"{here}@{time.monotonic() + 30:.0f}~1"), "a lease of a former version"
+
+
+def test_a_job_whose_last_worker_was_lost_with_all_cells_is_in_need(
+    store: Store, run: RunRecord
+) -> None:
+    here, lost = this_process(), LeaseOwner(this_process().host, GONE, "lost")
+    join(store, run, here, helps=True)
+    claim(store, run, here, 99)
+    assert store.runs.in_need() == []
+    store.runs.workers.leave(run.id, here)
+    join(store, run, lost, helps=True)
+    assert len(claim(store, run, lost, 99)) == len(KEYS)
+    assert [one.name for one in store.runs.in_need()] == ["sample"]
+
+
+def test_after_an_outage_nobody_is_judged_by_the_leases_that_ran_out(
+    store: Store, run: RunRecord
+) -> None:
+    join(store, run, elsewhere(), helps=True)
+    claim(store, run, elsewhere(), 5)
+    expire(store, elsewhere())
+    # While the database was away, nobody could renew a lease: the others come back in a moment.
+    newcomer = this_process()
+    join(store, run, newcomer, helps=True, expired=False)
+    store.runs.workers.leave(run.id, newcomer, expired=False)
+    join(store, run, newcomer, helps=True, expired=False)
+    assert store.runs.workers.look(run.id, elsewhere(), renew=True).member
+    assert store.runs.workers.queue(run.id, elsewhere()).mine == 5
+    expire(store, elsewhere())
+    store.runs.workers.leave(run.id, newcomer)
+    assert store.runs.in_need() == [], "at any other time, it is gone, and the queue with the last"
+
+
 def test_who_leaves_gives_its_cells_back_and_the_last_one_ends_the_queue(
     store: Store, run: RunRecord
 ) -> None:
@@ -135,6 +182,9 @@ def test_who_leaves_gives_its_cells_back_and_the_last_one_ends_the_queue(
     store.runs.workers.leave(run.id, second)
     assert claim(store, run, first, 3) == taken
     assert [one.name for one in store.runs.in_need()] == ["sample"]
+    store.runs.controls.change(run.id, paused=True)
+    assert store.runs.in_need() == [], "a paused run has nothing to do for a worker"
+    store.runs.controls.change(run.id, paused=False)
     store.runs.workers.leave(run.id, first)
     assert store.runs.in_need() == []
     assert store.runs.find("sample").status == "interrupted"

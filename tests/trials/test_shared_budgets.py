@@ -49,6 +49,8 @@ class Spending:
     config: WorkConfig
     spent: float = 0.0
     """What all calls together cost: the truth."""
+    half: anyio.Event = field(default_factory=anyio.Event)
+    """Set once half a dollar is spent."""
     draw: random.Random = field(default_factory=lambda: random.Random(3))
 
     async def work(self, *, helps: bool = True) -> None:
@@ -76,6 +78,8 @@ class Spending:
             async with ledger.call("agent") as count:
                 await anyio.sleep(self.draw.uniform(0, 0.01))
                 self.spent += CALL
+                if self.spent >= 0.5:
+                    self.half.set()
                 count(
                     Completion(
                         message={"role": "assistant", "content": "x"}, cost=CALL, prompt_tokens=10
@@ -149,6 +153,25 @@ async def test_one_that_was_alone_makes_room_for_those_that_join(store: Store) -
         group.start_soon(work, "second")
     # $6.00 would be needed: the budget was used up, whoever had it.
     assert 5.5 <= spending.spent <= 5.9 + 2 * CALL
+
+
+@pytest.mark.slow
+async def test_a_budget_that_is_lowered_ends_what_was_handed_out(store: Store) -> None:
+    spending = _spending(store, max_cost=100.0)
+
+    async def work() -> None:
+        with suppress(BudgetExhausted):
+            await spending.work()
+
+    async with anyio.create_task_group() as group:
+        for _ in range(WORKERS):
+            group.start_soon(work)
+        await spending.half.wait()
+        # Each of them has been given much more than that.
+        store.runs.controls.change(spending.run.id, config={"max_cost": 0.4})
+    # They see it at their next look; calls under way end.
+    assert 0.5 <= spending.spent < 4.0, "$6.00 would be needed"
+    assert store.runs.find("sample").status == "interrupted"
 
 
 def test_what_workers_are_given_is_never_more_than_the_budget(store: Store) -> None:

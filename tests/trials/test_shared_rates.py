@@ -27,6 +27,7 @@ pytestmark = pytest.mark.anyio
 RATE = 50
 WORKERS = 4
 CELLS = 200
+FEW = 60
 
 
 @dataclass
@@ -78,12 +79,13 @@ class Asking:
     run: RunRecord
     provider: Provider
     rate: float | None
+    cells: int = CELLS
 
     async def work(self) -> None:
         await run_job(self.store.runs, self.run, self._order, self._open_plan, helps=True)
 
     def _order(self, finished: set[CellKey]) -> list[CellKey]:
-        return [(n, 0) for n in range(CELLS) if (n, 0) not in finished]
+        return [(n, 0) for n in range(self.cells) if (n, 0) not in finished]
 
     @asynccontextmanager
     async def _open_plan(
@@ -118,11 +120,11 @@ async def test_every_call_of_all_workers_waits_for_its_slot(
     slots: list[float] = []
     reserve = Endpoints.reserve
 
-    def noted(endpoints: Endpoints, name: str, rate: float, count: int) -> float:
+    def noted(endpoints: Endpoints, name: str, rate: float, count: int) -> tuple[float, int]:
         before = time.monotonic()
-        first = reserve(endpoints, name, rate, count)
-        slots.extend(before + first + place / rate for place in range(count))
-        return first
+        first, reserved = reserve(endpoints, name, rate, count)
+        slots.extend(before + first + place / rate for place in range(reserved))
+        return first, reserved
 
     monkeypatch.setattr(Endpoints, "reserve", noted)
     async with _served(Provider(most=10_000)) as provider:
@@ -131,9 +133,9 @@ async def test_every_call_of_all_workers_waits_for_its_slot(
             for _ in range(WORKERS):
                 group.start_soon(asking.work)
     assert len(store.runs.finished(run.id)) == CELLS
-    assert len(slots) == len(provider.arrived) == CELLS
-    # A busy machine may send a call late, and never early.
-    assert all(a >= s - 0.005 for a, s in zip(provider.arrived, sorted(slots), strict=True))
+    assert len(provider.arrived) == CELLS
+    # A busy machine may send a call late, or let its slot go by, and never early.
+    assert all(a >= s - 0.005 for a, s in zip(provider.arrived, sorted(slots), strict=False))
 
 
 def test_slots_of_all_processes_are_as_far_apart_as_the_rate_says(store: Store) -> None:
@@ -141,15 +143,31 @@ def test_slots_of_all_processes_are_as_far_apart_as_the_rate_says(store: Store) 
     counts = [draw.randint(1, 9) for _ in range(60)]
     start = time.monotonic()
     with ThreadPoolExecutor(4) as pool:
-        waits = pool.map(partial(store.runs.endpoints.reserve, "x", rate), counts)
-    assert min(waits) >= 0.0
+        reserved = list(pool.map(partial(store.runs.endpoints.reserve, "x", rate), counts))
+    assert [count for _, count in reserved] == counts
+    assert min(wait for wait, _ in reserved) >= 0.0
     # All slots before the next one take the time that the rate allows them.
-    following = store.runs.endpoints.reserve("x", rate, 1)
+    following, _ = store.runs.endpoints.reserve("x", rate, 1)
     assert time.monotonic() - start + following >= sum(counts) / rate - 0.005
     # An endpoint that asked to be left alone is left alone by all, and others are not.
     store.runs.endpoints.overloaded("x", 30.0)
-    assert store.runs.endpoints.reserve("x", rate, 1) > 25.0
-    assert store.runs.endpoints.reserve("y", rate, 1) == 0.0
+    wait, count = store.runs.endpoints.reserve("x", rate, 1)
+    assert wait > 25.0
+    assert not count
+    assert store.runs.endpoints.reserve("y", rate, 1) == (0.0, 1)
+
+
+def test_slots_are_those_of_soon_and_a_rate_that_is_raised_holds_soon(store: Store) -> None:
+    reserve = store.runs.endpoints.reserve
+    first, count = reserve("x", 10.0, 40)
+    assert first == 0.0
+    assert 10 <= count <= 11, "those of a second"
+    assert reserve("x", 10.0, 40)[1] <= 5
+    assert reserve("y", 0.02, 5) == (0.0, 1)
+    wait, count = reserve("y", 0.02, 1)
+    assert wait > 40.0
+    assert not count
+    assert reserve("y", 100.0, 1)[0] < 1.1
 
 
 @pytest.mark.slow
@@ -158,7 +176,7 @@ async def test_a_worker_slows_down_when_another_one_was_told_to(
 ) -> None:
     monkeypatch.setenv("GREENROOM_API_KEY", "k")
     monkeypatch.setattr(membership, "LOOK_SECONDS", 0.05)
-    run = store.runs.create(sample_run(task_indices=list(range(CELLS)), num_trials=1))
+    run = store.runs.create(sample_run(task_indices=list(range(FEW)), num_trials=1))
     slowed: list[str] = []
     from greenroom.models import ModelPool
 
@@ -170,10 +188,10 @@ async def test_a_worker_slows_down_when_another_one_was_told_to(
 
     monkeypatch.setattr(ModelPool, "slow_down", slow_down)
     async with _served(Provider(most=20)) as provider:
-        asking = Asking(store, run, provider, None)
+        asking = Asking(store, run, provider, None, FEW)
         async with anyio.create_task_group() as group:
             for _ in range(WORKERS):
                 group.start_soon(asking.work)
     assert provider.refused
     assert slowed
-    assert len(store.runs.finished(run.id)) == CELLS
+    assert len(store.runs.finished(run.id)) == FEW

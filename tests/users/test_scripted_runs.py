@@ -84,6 +84,7 @@ def test_a_run_keeps_its_script(store: Store, tmp_path: Path) -> None:
     [
         ("[[scripts]]\ntasks = [1, 4]", {}, r"no script for task 5: add one with tasks = \[5\]"),
         ("[[scripts]]\n[[scripts]]\ntasks = ['retrun-73']", {}, r"'retrun-73', which no split has"),
+        ("[[scripts]]\n[[scripts]]\ntasks = ['4']", {}, r"A place is written without quotes: 4\."),
         ("[[scripts]]\n[[scripts]]\ntasks = [9999]", {}, r"name the task 9999, which no split has"),
         ('[[scripts]]\nlines = ["{{city}}"]', {}, r"placeholder \{\{city\}\}.*is no column here"),
         (

@@ -109,11 +109,17 @@ def test_answers_come_before_lines_and_the_first_that_fits_is_given(tmp_path: Pa
         assert said(user, "bye", "Order id?", "Order id?", "Order id?", "What?", "Bye!") == [
             *("Hello.", "One.", "#W1", "Two.", "I said so twice.", "I do not know.", STOP)
         ]
+    counts = {"lines said": 2, "lines left over": 0, "answers given": 3, "answers never given": 0}
+    assert user.tallies == {"script": counts | {"neither answer nor line": 1}}
+    assert said(user, "And?") == ["Hello.", "One."]
+    counts = {"lines said": 1, "lines left over": 1, "answers given": 0, "answers never given": 3}
+    assert user.tallies == {"script": counts | {"neither answer nor line": 0}}
 
 
 def test_lines_alone_end_and_a_script_with_answers_fails(tmp_path: Path) -> None:
     lines = user_of(written(tmp_path, '[[scripts]]\nlines = ["One."]'))
     assert said(lines, "a", "b") == ["Do it.", "One.", STOP]
+    assert user_of(written(tmp_path, "[[scripts]]")).tallies == {}
     asking = written(
         tmp_path, '[[scripts]]\n[[scripts]]\ntasks = [4]\nanswers = [{says = "id", say = "#W1"}]'
     )
@@ -254,12 +260,19 @@ SHORT = "[[scripts]]\n"
         (SHORT + SHORT + "lines = [1]", r"script 2, line 1: write a text, or a table such as"),
         (SHORT + 'lines = ["a", {stop = false}]', r"script 1, line 2: a text in say is needed"),
         (SHORT + 'answers = [{say = "a"}]', r"script 1, answer 1: it has no condition"),
-        (SHORT + 'answers = [{says = "", say = "a"}]', r"answer 1, say 1: a text to look for is"),
+        (SHORT + 'answers = [{says = "", say = "a"}]', r"answer 1, says, text 1: a text to lo"),
         (SHORT + 'answers = [{matches = "(", say = "a"}]', r"answer 1, matches: '\(' is no reg"),
         (SHORT + 'answers = [{says = "a", say = "b", times = 0}]', r"times: .*greater than or eq"),
         (SHORT + 'answers = [{says = "a", say = "b", stop = true}]', r"and not both"),
         (SHORT + 'answers = [{says = "a", say = "{{result}}"}]', r"\{\{result\}\} stands for wha"),
         (SHORT + 'answers = [{says = "{{result}}", say = "b"}]', r"\{\{result\}\} is for what a"),
+        (SHORT + 'answers = [{says = 1, say = "a"}]', r"answer 1, says: write a text, or a list"),
+        (SHORT + 'lines = "a"', r"script 1, lines: write a list such as"),
+        (SHORT + 'lines = [""]', r"script 1, line 1, say: the text is empty"),
+        (SHORT + '[scripts.goals]\nsays = "a"', r"goals: write \[\[scripts\.goals\]\] before each"),
+        (SHORT + "tasks = 24", r"script 1, tasks: write a list such as \[24\]"),
+        (SHORT + "tasks = [true]", r"script 1, task 1: write a place such as 24, or an id"),
+        (SHORT + "rows = [1]", r"script 1, rows: write a table such as"),
         (SHORT + "otherwise = {}", r"otherwise: one of say, stop = true and fail = true"),
         (SHORT + "goals = [{says_none = 'no'}]", r"goal 1: a goal needs says"),
         (SHORT + 'lines = [{say = "a", calls = [{}]}]', r"line 1, call 1: tool is missing"),

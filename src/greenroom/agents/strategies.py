@@ -198,6 +198,8 @@ class AgentStrategy:
     write_reply: Callable[[Action], ChatMessage] | None = None
     """The reply of a model that makes its agents take an action. With it, they take over episodes
     of other agents by replay."""
+    worker_memory: float | None = None
+    """The GB that a worker on Ray reserves for its agents, unless `--worker-memory` says."""
 
     def check(self, given: Mapping[str, Any] | BaseModel | None = None) -> BaseModel:
         """The settings for its agents; raises InputError for what is wrong."""
@@ -231,6 +233,7 @@ def wrap_agent(found: Any, name: str) -> AgentStrategy | None:
         settings=getattr(found, "settings", Settings),
         needs_model=bool(getattr(found, "needs_model", False)),
         takes_over=getattr(found, "takes_over", "replay"),
+        worker_memory=getattr(found, "worker_memory", None),
     )
 
 

@@ -25,6 +25,7 @@ from anyio.from_thread import BlockingPortal
 from anyio.lowlevel import checkpoint_if_cancelled
 
 from greenroom.tracing import spans
+from greenroom.util.exits import no_exit
 
 if TYPE_CHECKING:
     from greenroom.agents.strategies import Stage
@@ -174,7 +175,8 @@ def _until_interrupted(
     play: Callable[[ThreadStage, ThreadModel], None], stage: ThreadStage, model: ThreadModel
 ) -> None:
     try:
-        play(stage, model)
+        with no_exit():
+            play(stage, model)
     except Interrupted:
         return
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from greenroom.analysis.compared import Comparison, RunComparison
-from greenroom.analysis.comparison import (
-    ComparedEvaluation,
-    ComparedRun,
-    compare_evaluations,
-    compare_runs,
-)
+from greenroom.analysis.comparison import ComparedRun, compare_runs
 from greenroom.analysis.errors import break_down, diagnose
+from greenroom.analysis.evaluation_comparison import ComparedEvaluation, compare_evaluations
 from greenroom.analysis.evaluations import EvaluationFigures, EvaluatorFigures, measure_evaluation
 from greenroom.analysis.figures import Diagnosis, ErrorBreakdown, Estimate, RunMetrics
 from greenroom.analysis.gates import Gate, GateResult, check_gates, parse_gate, parse_gates

@@ -25,6 +25,8 @@ from greenroom.store import (
 from greenroom.store.record import Record
 
 RaterKind = Literal["person", "judge"]
+Coefficient = Literal["kappa", "alpha"]
+"""Cohen's kappa, or Krippendorff's alpha."""
 
 FEWEST_EPISODES = 5
 """With fewer episodes that two have marked, alpha says nothing."""
@@ -200,22 +202,44 @@ def _alpha(answers: Mapping[CellKey, Mapping[Rater, str]]) -> tuple[float | None
         for key, said in answers.items()
         for rater, answer in said.items()
     ]
-    alpha = chance_corrected(rows, "alpha")
+    alpha = krippendorffs_alpha(rows)
     return alpha, _in_words(alpha)
 
 
-def chance_corrected(
-    rows: Sequence[tuple[str, Any, str]], which: Literal["kappa", "alpha"]
-) -> float:
-    """Cohen's kappa or Krippendorff's alpha of (rater, item, answer); NaN where it says nothing.
-
-    Kappa is that of two raters, and the mean over their pairs where there are more.
-    """
+def krippendorffs_alpha(rows: Sequence[tuple[str, Any, str]]) -> float:
+    """Krippendorff's alpha of (rater, item, answer) for any raters; NaN where it says nothing."""
     if len({answer for _, _, answer in rows}) < 2 or len({rater for rater, _, _ in rows}) < 2:
         return math.nan
     # It is imported here because it takes a second.
     task: Callable[..., Any] = importlib.import_module("nltk.metrics.agreement").AnnotationTask
-    return float(getattr(task(rows), which)())
+    return float(task(rows).alpha())
+
+
+def beyond_chance(counts: Mapping[tuple[str, str], int], which: Coefficient) -> float:
+    """Cohen's kappa or Krippendorff's alpha of two raters, from how often they say what.
+
+    >>> counts = {("yes", "yes"): 20, ("yes", "no"): 5, ("no", "yes"): 10, ("no", "no"): 15}
+    >>> round(beyond_chance(counts, "kappa"), 3), round(beyond_chance(counts, "alpha"), 3)
+    (0.4, 0.4)
+    """
+    if len({said for pair in counts for said in pair}) < 2:
+        return math.nan
+    agreed = sum(often for (one, other), often in counts.items() if one == other)
+    by_chance = chance_agreement(counts, which)
+    return (agreed / sum(counts.values()) - by_chance) / (1 - by_chance)
+
+
+def chance_agreement(counts: Mapping[tuple[str, str], int], which: Coefficient) -> float:
+    """How often both would agree by chance, from how often each says what."""
+    one, other = Counter[str](), Counter[str]()
+    for (first, second), often in counts.items():
+        one[first] += often
+        other[second] += often
+    n = one.total()
+    if which == "kappa":
+        return sum(one[said] * other[said] for said in one) / n**2
+    both = one + other
+    return sum(often * (often - 1) for often in both.values()) / (2 * n * (2 * n - 1))
 
 
 def _in_words(alpha: float) -> str:

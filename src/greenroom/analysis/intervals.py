@@ -43,6 +43,8 @@ DOUBT = 1.25
 a larger power covers unlike tasks too rarely, a smaller one makes scores of like rows too wide."""
 FEW_TOSSES = 5
 """With fewer effective successes, or failures, an interval is on the safe side."""
+MUCH_DRAWN = 1.5
+"""So is one whose variance doubt has raised to this many times what the tasks show."""
 OVERALL_KS = (1, 2, 3, 4)
 
 Floats = NDArray[np.float64]
@@ -176,11 +178,12 @@ def share_interval(value: float, variance: float, values: Floats, confidence: fl
     distances = 1 - values if value > 0.5 else values
     distances = distances / distances.max()  # squares of very small chances would be 0
     telling = float(distances.sum() ** 2 / (distances**2).sum())
-    effect = variance * tasks / tosses
-    effect += (1 - effect) * telling**-DOUBT
+    shown = variance * tasks / tosses
+    effect = shown + (1 - shown) * telling**-DOUBT
     effective = tasks / effect
     low, high = binomial_bounds(effective, value * effective, confidence)
-    cautious = effective * min(value, 1 - value) < FEW_TOSSES
+    few = effective * min(value, 1 - value) < FEW_TOSSES
+    cautious = few or effect > MUCH_DRAWN * shown
     return _estimated(value, min(value, low), max(value, high), cautious=cautious)
 
 

@@ -20,7 +20,12 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from greenroom.analysis.agreement import chance_corrected
+from greenroom.analysis.agreement import (
+    Coefficient,
+    beyond_chance,
+    chance_agreement,
+    krippendorffs_alpha,
+)
 from greenroom.analysis.figures import Estimate, Immutable
 from greenroom.store import Usage
 
@@ -35,6 +40,8 @@ FEWEST_CASES: Final = 30
 _NO_PROMPT: Final = ("model", "provider", "api_base", "max_tokens", "timeout", "expected")
 _FEWEST_FOR_BIAS: Final = 6
 _MOST_GROUPS: Final = 100
+_MOST_MISSING: Final = 0.1
+"""Of the verdicts: with more missing, those that are there may be the easy ones."""
 _CONFIDENCE: Final = 0.95
 _BIAS_CONFIDENCE: Final = 0.97
 """Of either sign of bias: with both, at most 5 % of judges are called swayed that are not."""
@@ -102,6 +109,12 @@ class JudgeFigures(Immutable, frozen=True):
     """Krippendorff's alpha, likewise."""
     people_alpha: float | None = None
     """Of people among themselves, where several labelled the cases."""
+    undecided: int = 0
+    """Cases that no judge was shown, as people do not agree about them."""
+    unlabelled: int = 0
+    """Cases that no judge was shown, as nobody has labelled them yet."""
+    asked: int = 0
+    """Over all ways of showing the cases; 0 in checks of earlier versions."""
     self_agreement: Estimate
     """The share of pairs of repeats that say the same; NaN with a single repeat."""
     order: BiasFigures | None = None
@@ -137,8 +150,10 @@ class JudgeCheck(Immutable, frozen=True):
         found = self.figures
         said: list[str] = []
         if not found.verdicts:
-            said.append("gave no verdict")
-        elif self.is_below:
+            return ["gave no verdict"]
+        if found.without_verdict > _MOST_MISSING * found.asked > 0:
+            said.append(f"gave no verdict {found.without_verdict:,} of {found.asked:,} times")
+        if self.is_below:
             said.append(f"agrees with people less than {self.min_agreement:g}")
         for about, bias in (("order", found.order), ("length", found.length)):
             if bias is not None and bias.is_biased:
@@ -147,8 +162,11 @@ class JudgeCheck(Immutable, frozen=True):
 
 
 def judge_key(kind: str, model: str, provider: str | None, prompt: str) -> str:
-    """What a check is found by: a name that is the same for the same judge."""
-    text = "\n".join([kind, model, provider or "", prompt])
+    """What a check is found by: a name that is the same for the same judge.
+
+    A provider may be named on its own, or before the model.
+    """
+    text = "\n".join([kind, f"{provider}/{model}" if provider else model, prompt])
     return f"judge-{kind}-{sha256(text.encode()).hexdigest()[:16]}"
 
 
@@ -163,12 +181,15 @@ def measure_check(
     verdicts: Iterable[Verdict],
     *,
     people: Mapping[str, Sequence[str]] | None = None,
+    undecided: Sequence[Sequence[str]] = (),
+    unlabelled: int = 0,
     usage: Usage | None = None,
     problems: Iterable[str] = (),
 ) -> JudgeFigures:
     """The figures of a check from its verdicts; `people` are all their labels by case.
 
-    `problems` say why verdicts are missing.
+    `undecided` are their labels of cases without a majority, `problems` say why verdicts are
+    missing.
     """
     reasons = Counter(problems).most_common(1)
     found = list(verdicts)
@@ -189,7 +210,10 @@ def measure_check(
         agreement=agreement,
         kappa=kappa,
         alpha=alpha,
-        people_alpha=_people_alpha(people or {}),
+        people_alpha=_people_alpha([*(people or {}).values(), *undecided]),
+        undecided=len(undecided),
+        unlabelled=unlabelled,
+        asked=len(found),
         self_agreement=_self_agreement(plain),
         order=_bias(plain, _by_case(found, "order"), binary=binary),
         length=_bias(plain, _by_case(found, "length"), binary=binary),
@@ -217,25 +241,23 @@ def _share(counts: Sequence[tuple[int, int]]) -> Estimate:
     return SuccessIntervals(counts).pass_hat_k(1)
 
 
-def _corrected(cases: Cases, which: Literal["kappa", "alpha"], agreement: Estimate) -> Estimate:
+def _corrected(cases: Cases, which: Coefficient, agreement: Estimate) -> Estimate:
+    pairs = {
+        case: Counter((one.label, str(one.said)) for one in said) for case, said in cases.items()
+    }
+
     def value(chosen: Sequence[str]) -> float:
-        rows = [
-            row
-            for case in chosen
-            for one in cases[case]
-            for row in (
-                ("people", f"{case}/{one.item}/{one.repeat}", one.label),
-                ("judge", f"{case}/{one.item}/{one.repeat}", str(one.said)),
-            )
-        ]
-        return chance_corrected(rows, which)
+        counts = Counter[tuple[str, str]]()
+        for case in chosen:
+            counts.update(pairs[case])
+        return beyond_chance(counts, which)
 
     found = jackknife(sorted(cases), value, low=-1.0)
     if math.isnan(found.value):
         return found
     # Where all verdicts are right there is no spread to see: the interval of the plain share, which
     # keeps its word there, bounds this one too.
-    by_chance = _chance_agreement(cases, which)
+    by_chance = chance_agreement(sum(pairs.values(), Counter[tuple[str, str]]()), which)
     ends = [(end - by_chance) / (1 - by_chance) for end in (agreement.low, agreement.high)]
     known = [end for end in (found.low, *ends) if not math.isnan(end)]
     most = [end for end in (found.high, *ends) if not math.isnan(end)]
@@ -249,26 +271,14 @@ def _corrected(cases: Cases, which: Literal["kappa", "alpha"], agreement: Estima
     )
 
 
-def _chance_agreement(cases: Cases, which: Literal["kappa", "alpha"]) -> float:
-    """How often people and the judge would agree by chance, from how often each says what."""
-    verdicts = [one for said in cases.values() for one in said]
-    people = Counter(one.label for one in verdicts)
-    judge = Counter(str(one.said) for one in verdicts)
-    both = people + judge
-    kinds, n = both.keys(), len(verdicts)
-    if which == "kappa":
-        return sum(people[kind] * judge[kind] for kind in kinds) / n**2
-    return sum((both[kind] / (2 * n)) ** 2 for kind in kinds)
-
-
-def _people_alpha(people: Mapping[str, Sequence[str]]) -> float | None:
+def _people_alpha(people: Sequence[Sequence[str]]) -> float | None:
     rows = [
         (str(rater), case, label)
-        for case, labels in people.items()
+        for case, labels in enumerate(people)
         for rater, label in enumerate(labels)
         if len(labels) > 1
     ]
-    value = chance_corrected(rows, "alpha")
+    value = krippendorffs_alpha(rows)
     return None if math.isnan(value) else value
 
 

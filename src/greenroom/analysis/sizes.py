@@ -34,11 +34,23 @@ class TaskSpread(Immutable, frozen=True):
     likeness_assumed: bool = False
     """Each task has one trial only, which says nothing about it."""
 
-    def of_difference(self, alike: float) -> DifferenceSpread:
-        """How the difference from an agent varies whose chances are so much alike."""
-        tosses = self.success * (1 - self.success)
-        between = 2 * (1 - alike) * self.likeness * tosses
-        return DifferenceSpread(between, 2 * (1 - self.likeness) * tosses)
+    def other(self, difference: float) -> float:
+        """The other agent's chance if it lies that far off: the one that takes more to find."""
+        ends = (max(0.0, self.success - difference), min(1.0, self.success + difference))
+        return max(ends, key=lambda one: one * (1 - one))
+
+    def of_difference(self, alike: float, difference: float) -> DifferenceSpread:
+        """How the difference from an agent varies that lies that far off, and is so much alike.
+
+        It solves each task less often by one factor, or fails it less often, but for what tasks
+        suit one of the two.
+        """
+        one, other = self.success, self.other(difference)
+        factor = other / one if other < one else (1 - other) / (1 - one)
+        varies = self.likeness * one * (1 - one)
+        between = varies * (1 + factor**2 - 2 * alike * factor)
+        chance = one * (1 - one) + other * (1 - other) - varies * (1 + factor**2)
+        return DifferenceSpread(between, chance)
 
 
 class EpisodePrice(Immutable, frozen=True):

@@ -11,9 +11,11 @@ five parts that vary independently:
 
 Each part is estimated from the mean product of two results, of which the pairs share one thing or
 another: two results of one task with different users and trials have the task in common, and
-nothing else. No cell has to be there, and none of the estimates is biased by cells that are missing
-at random. Estimates below 0 are 0. Uncertainty is the jackknife's, over groups of tasks; the users
-are few, so theirs has an interval of its own.
+nothing else. No cell has to be there, and none of the estimates is biased by cells that are
+missing at random. Results are taken as distances from their middle: where one user has more of
+them than another, plain products come to the same on average and scatter several times as far.
+Estimates below 0 are 0. Uncertainty is the jackknife's, over groups of tasks, but for the users:
+they are few, and their interval is that of a variance of so few values.
 """
 
 from __future__ import annotations
@@ -21,61 +23,41 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import sqrt
 from statistics import NormalDist, fmean, variance
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from greenroom.analysis.distributions import student_quantile
-from greenroom.analysis.figures import CONFIDENCE, Estimate, Immutable, without_interval
+from greenroom.analysis.figures import CONFIDENCE, Estimate, without_interval
+from greenroom.analysis.spread_figures import (
+    PARTS,
+    Part,
+    RankingSpread,
+    UserDifference,
+    VariancePart,
+    VarianceSplit,
+)
 
 Results = Mapping[tuple[int, int, int], float]
 """A result from 0 to 1 by task, user and trial."""
 
-Part = Literal["task", "user", "task_and_user", "trial", "residual"]
-PARTS: tuple[Part, ...] = ("task", "user", "task_and_user", "trial", "residual")
 MOST_VARIANCE = 0.25
 """Of what lies between 0 and 1."""
 _GROUPS = 50
-_FEWEST_TASKS = 3
-
-
-class VariancePart(Immutable, frozen=True):
-    """One part of the variance."""
-
-    part: Part
-    variance: Estimate
-    share: float
-    """Of all parts together."""
-
-
-class VarianceSplit(Immutable, frozen=True):
-    """The variance of results by what it comes from."""
-
-    parts: list[VariancePart]
-    """Without several trials, trials count as task, and what suits users as residual."""
-    tasks: int
-    users: int
-    results: int
-    missing: int
-    """Cells of tasks x users x trials without a result."""
-    user_deviation: Estimate
-    """The standard deviation of users, with an interval for users like these."""
-
-    def share_of(self, part: Part) -> float:
-        """The share of one part; 0 where it was not told apart."""
-        return next((one.share for one in self.parts if one.part == part), 0.0)
+FEWEST_TASKS = 3
+"""A split over fewer tasks says nothing."""
 
 
 class _Moments:
     """Mean products of pairs of results, from sums over groups."""
 
     def __init__(self, tasks: Codes, users: Codes, trials: Codes, values: Values) -> None:
-        self.count = len(values)
-        single = float(values @ values), float(self.count)
-        all_pairs = float(values.sum()) ** 2, float(self.count) ** 2
+        cells = _joined(tasks, users)
+        values = values - _middle(cells, users, values)
+        single = float(values @ values), float(len(values))
+        all_pairs = float(values.sum()) ** 2, float(len(values)) ** 2
         task, user = _squares(tasks, values), _squares(users, values)
-        cell = _squares(_joined(tasks, users), values)
+        cell = _squares(cells, values)
         trial = _squares(_joined(tasks, trials), values)
         self.one = _ratio(single)
         self.task_user = _ratio(_less(cell, single))
@@ -116,11 +98,9 @@ def split_variance(results: Results, confidence: float = CONFIDENCE) -> Variance
     It takes at least two users and three tasks. Results that are all the same have no intervals:
     they do not say what would vary.
     """
-    keys = np.array(sorted(results), dtype=np.int64).reshape(-1, 3)
-    values = np.array([results[int(i), int(u), int(t)] for i, u, t in keys], dtype=np.float64)
-    tasks, users, trials = (np.unique(keys[:, place], return_inverse=True)[1] for place in range(3))
+    tasks, users, trials, values = _coded(results)
     sizes = [int(one.max()) + 1 if len(one) else 0 for one in (tasks, users, trials)]
-    if sizes[0] < _FEWEST_TASKS or sizes[1] < 2:
+    if sizes[0] < FEWEST_TASKS or sizes[1] < 2:
         raise ValueError("a split takes at least three tasks and two users")
     missing = sizes[0] * sizes[1] * sizes[2] - len(values)
     counts = {"tasks": sizes[0], "users": sizes[1], "results": len(values), "missing": missing}
@@ -140,19 +120,23 @@ def split_variance(results: Results, confidence: float = CONFIDENCE) -> Variance
         without = [one[part] for one in left if part in one]
         error = sqrt((groups - 1) / groups * sum((one - fmean(without)) ** 2 for one in without))
         found[part] = Estimate(
-            value=max(0.0, value),
+            value=min(MOST_VARIANCE, max(0.0, value)),
             low=min(MOST_VARIANCE, max(0.0, value - reach * error)),
             high=min(MOST_VARIANCE, max(0.0, value + reach * error)),
             method="estimated",
         )
     total = sum(one.value for one in found.values())
     means = [float(values[users == user].mean()) for user in range(sizes[1])]
+    deviation = user_deviation(means, found["user"].value, confidence)
+    # Other tasks would not tell how far other users lie apart.
+    ends = {"low": deviation.low**2, "high": deviation.high**2, "method": deviation.method}
+    found["user"] = found["user"].model_copy(update=ends)
     return VarianceSplit(
         parts=[
             VariancePart(part=part, variance=one, share=one.value / total if total else 0.0)
             for part, one in found.items()
         ],
-        user_deviation=user_deviation(means, found["user"].value, confidence),
+        user_deviation=deviation,
         **counts,
     )
 
@@ -184,7 +168,26 @@ def _chi_square(degrees: int, share: float) -> float:
 
 
 def _joined(first: Codes, second: Codes) -> Codes:
-    return np.unique(first * (int(second.max()) + 1) + second, return_inverse=True)[1]
+    return first * (int(second.max()) + 1) + second
+
+
+def _coded(results: Results) -> tuple[Codes, Codes, Codes, Values]:
+    """The task, the user and the trial of each result, counted from 0, and the results."""
+    keys = np.array(sorted(results), dtype=np.int64).reshape(-1, 3)
+    values = np.array([results[int(i), int(u), int(t)] for i, u, t in keys], dtype=np.float64)
+    tasks, users, trials = (np.unique(keys[:, place], return_inverse=True)[1] for place in range(3))
+    return tasks, users, trials, values
+
+
+def _middle(cells: Codes, users: Codes, values: Values) -> float:
+    """The mean over users of the mean over their tasks: all users count alike."""
+    counts = np.bincount(cells)
+    there = np.flatnonzero(counts)
+    means = np.bincount(cells, weights=values)[there] / counts[there]
+    of_users = there % (int(users.max()) + 1)
+    tasks = np.bincount(of_users)
+    sums = np.bincount(of_users, weights=means)
+    return float(np.mean(sums[tasks > 0] / tasks[tasks > 0]))
 
 
 def _squares(groups: Codes, values: Values) -> _Sum:
@@ -206,35 +209,6 @@ def _ratio(one: _Sum) -> float:
 
 
 # Two agents
-
-
-class UserDifference(Immutable, frozen=True):
-    """How far two agents lie apart with one user."""
-
-    user: str
-    tasks: int
-    baseline: float
-    value: float
-    difference: Estimate
-    p_value: float
-    flipped: bool
-    """The order is not that over all users."""
-    sure: bool
-    """The difference with this user is beyond chance, after correction for all users."""
-
-
-class RankingSpread(Immutable, frozen=True):
-    """How far the ranking of two agents depends on the user."""
-
-    difference: float
-    """The mean over users."""
-    users: list[UserDifference]
-    flips: float
-    """The share of users with whom the order is the other one."""
-    sure_flips: int
-    """Of these, how many are beyond chance."""
-    deviation: Estimate
-    """The standard deviation of the true difference over users, for users like these."""
 
 
 def spread_of_ranking(
@@ -263,7 +237,9 @@ def spread_of_ranking(
             for task, low, high in zip(common, before, after, strict=True)
         }
     corrected = holm([one[-1] for one in found])
-    overall = fmean(one[4].value for one in found)
+    apart_by_user = [difference.value for *_, difference, _ in found]
+    overall = fmean(apart_by_user)
+    order = _order(overall, apart_by_user)
     users = [
         UserDifference(
             user=name,
@@ -272,8 +248,8 @@ def spread_of_ranking(
             value=now,
             difference=difference,
             p_value=p_value,
-            flipped=difference.value * overall < 0,
-            sure=p <= 1 - confidence,
+            flipped=difference.value * order < 0,
+            sure=p <= 1 - confidence and difference.low * difference.high > 0,
         )
         for (name, tasks, then, now, difference, p_value), p in zip(found, corrected, strict=True)
     ]
@@ -282,19 +258,22 @@ def spread_of_ranking(
         users=users,
         flips=fmean(one.flipped for one in users),
         sure_flips=sum(one.flipped and one.sure for one in users),
-        deviation=_deviation(apart, [one.difference.value for one in users], confidence),
+        deviation=_deviation(apart, apart_by_user, confidence),
     )
 
 
+def _order(overall: float, by_user: Sequence[float]) -> int:
+    """Which agent is ahead over all users: 1 for the other one, -1 for the baseline.
+
+    If they are even on average, the order is that with most users.
+    """
+    if abs(overall) < 1e-9:
+        return 1 if sum(one > 0 for one in by_user) >= sum(one < 0 for one in by_user) else -1
+    return 1 if overall > 0 else -1
+
+
 def _deviation(apart: Results, means: Sequence[float], confidence: float) -> Estimate:
-    if len({task for task, _, _ in apart}) < _FEWEST_TASKS:
+    if len({task for task, _, _ in apart}) < FEWEST_TASKS:
         return without_interval(None)
-    value = max(0.0, _moments_of(apart).parts()["user"])
+    value = max(0.0, _Moments(*_coded(apart)).parts()["user"])
     return user_deviation(means, value, confidence)
-
-
-def _moments_of(results: Results) -> _Moments:
-    keys = np.array(sorted(results), dtype=np.int64)
-    values = np.array([results[int(i), int(u), int(t)] for i, u, t in keys], dtype=np.float64)
-    tasks, users, trials = (np.unique(keys[:, place], return_inverse=True)[1] for place in range(3))
-    return _Moments(tasks, users, trials, values)

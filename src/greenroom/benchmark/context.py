@@ -223,7 +223,7 @@ def prepare_run(config: RunConfig) -> RunContext:
         end_index=config.end_index,
         shuffle_seed=config.seed if config.shuffle else None,
     )
-    excluded = _excluded(config, tasks, indices)
+    excluded = excluded_tasks(config, tasks, indices)
     left_out = {one.task_index for one in excluded}
     indices = [index for index in indices if index not in left_out]
     if not indices:
@@ -263,16 +263,18 @@ def _check_user(context: RunContext) -> None:
             # The splits of a pack share tasks, and a file may be for several of them.
             splits = (context.split, *pack.splits)
             if not any(task_known(pack.tasks(split), name) for split in splits):
+                place = isinstance(name, str) and name.isdecimal()
                 raise InputError(
                     f"The settings of the {strategy.name} user name the task {name!r}, which no "
                     "split has: 'greenroom tasks list' shows places and ids."
+                    + (f" A place is written without quotes: {name}." if place else "")
                 )
     if strategy.check_case is not None:
         for index in context.task_indices:
             strategy.check_case(context.user_context(index))
 
 
-def _excluded(
+def excluded_tasks(
     config: RunConfig, tasks: Sequence[Task], indices: Sequence[int]
 ) -> list[ExcludedTask]:
     """The chosen tasks that the configuration leaves out."""

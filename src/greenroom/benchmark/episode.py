@@ -28,6 +28,7 @@ from greenroom.trials import outside_fault
 from greenroom.users import ScriptedUser
 from greenroom.users.strategies import Exchanges
 from greenroom.util.attempt_logs import log_error, log_text
+from greenroom.util.exits import no_exit
 from greenroom.workflows.usage import ReportedUsage, current_usage
 
 
@@ -108,10 +109,12 @@ async def _played(
         try:
             with outside_fault("The simulated user"):
                 user.user = context.create_user(agent_context, ledger)
-            agent = strategy.create(agent_context)
+            with no_exit():
+                agent = strategy.create(agent_context)
             with outside_fault("The environment"):
                 await begin(environment, task_index, context.history)
-            await agent.play(stage_of(environment, agent_context))
+            with no_exit():
+                await agent.play(stage_of(environment, agent_context))
             if agent_context.playback is not None:
                 agent_context.playback.check_over()
         except EpisodeOver:

@@ -21,6 +21,7 @@ from greenroom.models.purses import Ledger
 from greenroom.store import Usage
 from greenroom.tracing import spans
 from greenroom.users.commands import is_command, read_command
+from greenroom.util.exits import no_exit
 from greenroom.workflows import CallError
 
 OVER = "This conversation is over. Begin another one with a new session id."
@@ -226,7 +227,8 @@ class Session:
         agent = run.strategy.create(context)
         environment = Environment(run.domain, self, split=run.split, max_steps=run.max_steps)
         await environment.reset(self._task_index)
-        await agent.play(_SessionStage(environment, self))
+        with no_exit():
+            await agent.play(_SessionStage(environment, self))
 
 
 class _SessionStage(Stage):

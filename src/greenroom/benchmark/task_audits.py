@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,31 +47,49 @@ def findings_of_runs(
             notes.append(f"{run.name} is not counted: its agent knows the answers.")
         else:
             counted.append(run)
-    agents = {_agent(run) for run in counted}
-    if len(agents) < FEWEST_AGENTS:
+    agents = _agents(counted)
+    if len({*agents.values()}) < FEWEST_AGENTS:
         raise InputError(
             f"Name runs of {FEWEST_AGENTS} agents or more, such as --run A --run B: what one agent "
             f"does not solve may be its own fault.{' ' + ' '.join(notes) if notes else ''}"
         )
     played: dict[int, Played] = {}
     for run in counted:
-        others = _count(store, run, domain, split, set(indices), played)
+        others = _count(store, run, agents[run.id], domain, split, set(indices), played)
         if others:
-            notes.append(f"{plural(others, 'task')} of {run.name} are other tasks than these.")
+            are = "is another task" if others == 1 else "are other tasks"
+            notes.append(f"{plural(others, 'task')} of {run.name} {are} than these.")
     return list(_findings(domain, split, played)), notes
 
 
-def _agent(run: RunRecord) -> str:
-    """Who played; a result file does not say it, so each is an agent of its own."""
+def _agents(runs: Sequence[RunRecord]) -> dict[str, str]:
+    """Who played, by run: a strategy with its model; with other settings it is another agent.
+
+    A result file does not say who played, so each is an agent of its own.
+    """
+    settings = {run.id: _settings(run) for run in runs}
+    several = Counter(name for name, _ in {*settings.values()})
+    first: dict[tuple[str, str], str] = {}
+    agents: dict[str, str] = {}
+    for run in runs:
+        name, _ = own = settings[run.id]
+        begun = first.setdefault(own, run.name)
+        agents[run.id] = name if several[name] == 1 else f"{name} of {begun}"
+    return agents
+
+
+def _settings(run: RunRecord) -> tuple[str, str]:
     if run.agent_strategy == "file":
-        return run.name
+        return run.name, ""
     model = run.config.get("model")
-    return f"{run.agent_strategy} ({model})" if model else run.agent_strategy
+    name = f"{run.agent_strategy} ({model})" if model else run.agent_strategy
+    return name, json.dumps(run.config.get("agent_options") or {}, sort_keys=True, default=str)
 
 
 def _count(
     store: Store,
     run: RunRecord,
+    agent: str,
     domain: Domain,
     split: str,
     wanted: set[int],
@@ -77,7 +97,6 @@ def _count(
 ) -> int:
     """Count a run's episodes; returns how many of its tasks are none of these."""
     places, others = _places(run, domain, split), set[int]()
-    agent = _agent(run)
     for one in counted_episodes(store, run.id):
         summary = one.summary
         if summary.outcome == NO_RESULT:

@@ -25,6 +25,7 @@ from greenroom.messages import Message, is_message, text_of
 from greenroom.models import Ledger
 from greenroom.store import EpisodeRecord
 from greenroom.trajectories import Conversation, SpokenStep, read_conversation
+from greenroom.util.exits import no_exit
 from greenroom.workflows.calls import called_tools
 
 ChatMessage = dict[str, Any]
@@ -150,7 +151,8 @@ async def play_turn(
     async def play() -> None:
         nonlocal problem
         try:
-            await agent.play(stage_of(environment, agent_context))
+            with no_exit():
+                await agent.play(stage_of(environment, agent_context))
             if agent_context.playback is not None:
                 agent_context.playback.check_over()
         except EpisodeOver:

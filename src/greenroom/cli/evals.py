@@ -9,7 +9,7 @@ import typer
 from greenroom.cli.config_options import takes
 from greenroom.cli.operating import EVALUATIONS, operating_commands
 from greenroom.cli.options import Json, JUnit, Output
-from greenroom.cli.output import console, print_json
+from greenroom.cli.output import console, echo, print_json
 from greenroom.cli.reporting import (
     ReportOptions,
     deliver,
@@ -105,6 +105,8 @@ def resume(
     import anyio
 
     from greenroom.evaluation import reopen_evaluation
+    from greenroom.judges import finish_check
+    from greenroom.reports.judge_checks import is_check
     from greenroom.store import open_store
 
     wanted = report_options(junit, output)
@@ -112,6 +114,10 @@ def resume(
     record, context = anyio.run(lambda: reopen_evaluation(store, evaluation, fields))
     tell_workers(store.evaluations, record, fields)
     run_and_report(store, record, context, wanted, workers=workers, json=json)
+    if is_check(record):
+        finish_check(store, record)
+        if not json:
+            echo(f"It checks a judge: 'greenroom judges show {record.name}' says what it found.")
 
 
 def _test_set(evaluation: EvaluationRecord) -> str:

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from greenroom.cli.long_cells import LongCells
     from greenroom.store import JobRecord, Jobs
-    from greenroom.store.workers import ClaimedCell, WorkerStanding
+    from greenroom.store.workers import WorkerStanding
 
 _RATE_SECONDS = 60.0
-_LONG_AGO = 4.0
-"""A cell takes long that a worker has had for so many times the mean, and a minute at least."""
-_AT_LEAST = 60.0
 
 
 @dataclass(frozen=True)
@@ -24,37 +22,32 @@ class Standing:
     finished: int
     mean: float | None
     cost: float | None
+    """Attempts without a result included."""
     workers: tuple[WorkerStanding, ...]
     paused: bool
-    usual: float | None
-    """How many seconds a cell takes on average."""
-    long: tuple[ClaimedCell, ...]
-    """Cells that take much longer than others do."""
+    long: LongCells
     rate: float | None = None
     """Results a second within the last minute."""
+    max_cost: float | None = None
+    waiting: bool = False
+    """Cells wait for workers, or have been claimed by some."""
 
     def note(self, figure: str) -> str:
         """It as a few words."""
         parts: list[str] = []
         if self.mean is not None and figure:
             parts.append(f"{figure} {self.mean:.2f}")
-        if self.cost:
-            parts.append(f"${self.cost:.2f}")
+        if self.cost or self.max_cost is not None:
+            most = "" if self.max_cost is None else f" of ${self.max_cost:.2f}"
+            parts.append(f"${self.cost or 0.0:.2f}{most}")
         if self.rate:
             parts.append(f"{self.rate:.1f}/s")
         parts.append(f"{len(self.workers)} worker{'' if len(self.workers) == 1 else 's'}")
         if self.paused:
             parts.append("paused")
-        if self.long:
-            parts.append(f"{len(self.long)} taking long")
+        if self.long.cells:
+            parts.append(f"{len(self.long.cells)} taking long")
         return ", ".join(parts)
-
-    def said_of(self, one: ClaimedCell, place: str) -> str:
-        """That a cell takes long, in a sentence."""
-        return (
-            f"{place[0].upper()}{place[1:]} has been with {one.worker} for {_span(one.seconds)}; "
-            f"others took {_span(self.usual or 0.0)} on average."
-        )
 
 
 @dataclass
@@ -64,28 +57,35 @@ class Follower:
     jobs: Jobs[Any, Any, Any]
     job: JobRecord
     _seen: deque[tuple[float, int]] = field(default_factory=deque[tuple[float, int]])
+    _attempts: tuple[float, int] = (0.0, 0)
 
     def look(self) -> Standing:
         """How the job stands just now, counted by the database."""
+        from greenroom.cli.long_cells import long_cells
+
         jobs, job_id = self.jobs, self.job.id
         # Asked before counting: what was finished in between is then counted too.
         workers = tuple(jobs.workers.standings(job_id))
         standing = jobs.pages.standing(job_id)
         finished, mean = (0, None) if standing is None else (standing.finished, standing.mean)
-        usual = jobs.pages.mean_seconds(job_id) if workers else None
-        long: list[ClaimedCell] = []
-        if usual is not None:
-            long = jobs.workers.claimed_for(job_id, max(_LONG_AGO * usual, _AT_LEAST))
+        control = jobs.controls.of(job_id)
         return Standing(
             finished,
             mean,
-            jobs.pages.cost(job_id),
+            self._cost(),
             workers,
-            jobs.controls.of(job_id).paused,
-            usual,
-            tuple(long),
+            control.paused,
+            long_cells(jobs, job_id, workers),
             self._rate(finished),
+            (self.job.config | control.config).get("max_cost"),
+            jobs.workers.last_place(job_id) >= 0,
         )
+
+    def _cost(self) -> float | None:
+        more, last = self.jobs.attempts_cost(self.job.id, self._attempts[1])
+        self._attempts = self._attempts[0] + more, last
+        cost = self.jobs.pages.cost(self.job.id)
+        return cost if not self._attempts[0] else (cost or 0.0) + self._attempts[0]
 
     def _rate(self, finished: int) -> float | None:
         now = time.monotonic()
@@ -94,11 +94,3 @@ class Follower:
             self._seen.popleft()
         since, before = self._seen[0]
         return (finished - before) / (now - since) if now > since else None
-
-
-def _span(seconds: float) -> str:
-    if seconds < 1:
-        return f"{1000 * seconds:.0f} ms"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min"

@@ -77,6 +77,29 @@ def _work(store: Store, evaluation: EvaluationRecord, context: Any, *, shown: bo
 
 
 @app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="The name of a check.", metavar="CHECK")],
+    json: Json = False,
+) -> None:
+    """Show a check again: what it found of the judge."""
+    from greenroom.errors import InputError
+    from greenroom.reports.judge_checks import check_of, is_check, is_over
+    from greenroom.store import open_store
+
+    store = open_store()
+    evaluation = store.evaluations.find(name)
+    if not is_check(evaluation):
+        raise InputError(f"'{name}' is no check of a judge: greenroom evals show {name}")
+    if not is_over(evaluation):
+        raise InputError(f"'{name}' is not over. Go on with: greenroom evals resume {name}")
+    found = check_of(store, evaluation)
+    if json:
+        print_json(_plain(found))
+    else:
+        _print(found)
+
+
+@app.command()
 def cases(
     run: Run,
     output: Annotated[

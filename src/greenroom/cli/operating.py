@@ -10,12 +10,13 @@ import typer
 
 from greenroom.cli.attempts import Chosen, attempts_of, logs_of
 from greenroom.cli.config_options import takes
+from greenroom.cli.following import Follower
 from greenroom.cli.options import Json
 from greenroom.cli.output import echo, print_json
 from greenroom.cli.reporting import Name
 from greenroom.cli.watching import watch_until_over
 from greenroom.config import WorkConfig
-from greenroom.errors import InputError
+from greenroom.errors import InputError, UnknownName
 from greenroom.options import checked
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Operated:
     trial: str = "trial"
     first: int = 0
     """The number of the first item and of the first trial."""
+    limit_hint: str = ""
+    """What can be done about cells that hang."""
 
     @property
     def a_job(self) -> str:
@@ -60,10 +63,17 @@ class Operated:
         return ", ".join(f"{word} {number}" for word, number in self.numbers(key).items())
 
 
-RUNS = Operated("run", "runs", "episodes", "pass^1")
+RUNS = Operated(
+    "run",
+    "runs",
+    "episodes",
+    "pass^1",
+    limit_hint=" In a new run, --max-episode-seconds ends such episodes.",
+)
 EVALUATIONS = Operated("evaluation", "evals", "calls", "score", "row", "repeat", first=1)
 JUDGINGS = Operated("judging", "judgings", "judgements")
 REGRADINGS = Operated("regrading", "regradings", "grades", "reward")
+OPERATED = {one.name: one for one in (RUNS, EVALUATIONS, JUDGINGS, REGRADINGS)}
 
 
 def operating_commands(app: typer.Typer, kind: Operated) -> None:
@@ -166,7 +176,15 @@ def _add_changing(app: typer.Typer, kind: Operated) -> None:
         told = ", ".join(f"{name.replace('_', '-')} {value}" for name, value in fields.items())
         workers = len(jobs.workers.standings(found.id))
         text = f"'{found.name}' has {told} from now on"
-        text += f", with {_workers(workers)}." if workers else ". Nobody works on it just now."
+        if workers:
+            text += f", with {_workers(workers)}."
+        elif found.status == "complete":
+            text += ", and is complete."
+        else:
+            text += ". Nobody works on it just now."
+        spent, most = Follower(jobs, found).look().cost or 0.0, fields.get("max_cost")
+        if most is not None and spent >= most:
+            text += f" ${spent:.2f} are spent already, so it does not go on."
         _tell(jobs, found, text, json=json)
 
     def retry(
@@ -213,7 +231,7 @@ def _set_aside(
 
     wanted = sorted(set(outcomes))
     if unknown := set(wanted) - set(OUTCOMES):
-        raise InputError(f"There is no outcome '{min(unknown)}'.")
+        raise UnknownName("outcome", min(unknown), OUTCOMES)
     there = jobs.pages.outcomes(job.id)
     count = sum(there.get(one, 0) for one in wanted)
     if count and wanted != [NO_RESULT] and not yes:

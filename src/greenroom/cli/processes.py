@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from greenroom.cli.following import Standing
     from greenroom.store import JobRecord, Jobs
 
+REFUSED = 2
+"""The exit status of a worker that cannot do what it is asked for."""
 LONGEST_FAREWELL = 30.0
 _LINES = 20
 

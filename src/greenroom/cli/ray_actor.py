@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from greenroom import __version__
-from greenroom.cli.processes import Ending, WorkerProcess, start_worker
-
-_REFUSED = 2
+from greenroom.cli.processes import REFUSED, Ending, WorkerProcess, start_worker
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class WorkerActor:
     def work(self, order: Order) -> Ending:
         """Run the worker until it ends."""
         if refused := _refusal(order):
-            return Ending(_REFUSED, (refused,), "refused")
+            return Ending(REFUSED, (refused,), "refused")
         # Ray's processes take no Ctrl-C; what a worker starts may be ended by it.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         folder = Path(order.folder)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from greenroom import __version__
 from greenroom.cli.output import echo
-from greenroom.cli.processes import LONGEST_FAREWELL, Ending, worker_arguments
+from greenroom.cli.processes import LONGEST_FAREWELL, REFUSED, Ending, worker_arguments
 from greenroom.cli.ray_actor import Order, Place, WorkerActor
-from greenroom.cli.ray_connection import connected_ray, last_line
+from greenroom.cli.ray_connection import connected_ray, knocked, last_line
 from greenroom.errors import InputError
 from greenroom.store.database import URL_VARIABLE
 
@@ -26,9 +26,15 @@ if TYPE_CHECKING:
 
 LONGEST_WITHOUT_ROOM = 600.0
 """Seconds: so long it is waited for a node that has room for a worker."""
+LONGEST_WITHOUT_HEAD = 50.0
+"""Seconds: so long it is waited for the head node. Ray ends the workers after a minute."""
 _SAID_AFTER = 10.0
 _NOBODY_YET = (
     "No worker has begun yet: they wait for a place on the cluster, or take long to start."
+)
+_NO_GREENROOM = (
+    f"A node of the Ray cluster has another Greenroom, or none, in the Python of its 'ray start': "
+    f"install {__version__} there."
 )
 _NODES_SHOWN = 5
 _GB = 1e9
@@ -48,6 +54,8 @@ def joined_cluster(
         now = {**job.config, **jobs.controls.of(job.id).config}
         return min(left, int(now["max_concurrency"]))
 
+    if options.worker_memory is None:
+        options = options.model_copy(update={"worker_memory": _declared_memory(job)})
     with connected_ray(options.ray_address) as ray:
         cluster = RayCluster(ray, options, _order(jobs, job, options), most)
         cluster.greet()
@@ -64,20 +72,22 @@ class RayCluster:
         self._order = order
         self._options = options
         self._most = most
-        self._needs = {
+        needs = {
             "CPU": options.worker_cpus or 1.0,
             "GPU": options.worker_gpus or 0.0,
             "memory": _GB * (options.worker_memory or 0.0),
         }
+        self._reserved = {name: need for name, need in needs.items() if need}
         self._actors = ray.remote(WorkerActor).options(
-            num_cpus=self._needs["CPU"],
-            num_gpus=self._needs["GPU"],
-            memory=self._needs["memory"] or None,
+            num_cpus=needs["CPU"],
+            num_gpus=needs["GPU"],
+            memory=needs["memory"] or None,
             max_concurrency=3,  # it works, says where it is, and stops
             scheduling_strategy="SPREAD",
         )
         self._waited_since: float | None = None
         self._said = ""
+        self._head_missed_since: float | None = None
 
     def greet(self) -> None:
         """Say what the cluster has; refuse one whose workers cannot reach the store."""
@@ -90,7 +100,10 @@ class RayCluster:
             )
         count = f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}"
         room = self._room(nodes)
-        echo(f"Ray: {count} with room for {room} worker{'' if room == 1 else 's'}.", err=True)
+        said = f"Ray: {count} with room for {room} worker{'' if room == 1 else 's'}."
+        if len(self._reserved) > 1:
+            said += f" Each reserves {_amounts(self._reserved)}."
+        echo(said, err=True)
 
     def nodes(self) -> dict[str, Any]:
         """The nodes that are there, by id."""
@@ -98,6 +111,8 @@ class RayCluster:
 
     def wanted(self, standing: Standing) -> int:
         """How many workers there should be just now."""
+        if not self._head_answers():
+            return 0
         room = self._room(self.nodes())
         self._tell_of_waiting(room, working=bool(standing.workers))
         # One at least: its request makes a cluster grow that can.
@@ -111,12 +126,27 @@ class RayCluster:
         """Whether a call has ended."""
         return bool(self.ray.wait([answer], timeout=0)[0])
 
+    def _head_answers(self) -> bool:
+        """Whether the head node is there; without it, Ray's answers do not come."""
+        address = self.ray.get_runtime_context().gcs_address
+        if not (reason := knocked(address)):
+            if self._head_missed_since is not None:
+                echo("The head node of the Ray cluster answers again.", err=True)
+            self._head_missed_since = None
+            return True
+        gone = f"The head node of the Ray cluster does not answer at {address}: {reason}."
+        if self._head_missed_since is None:
+            self._head_missed_since = time.monotonic()
+            echo(f"{gone} Waiting up to {LONGEST_WITHOUT_HEAD:.0f} seconds for it.", err=True)
+        elif time.monotonic() - self._head_missed_since > LONGEST_WITHOUT_HEAD:
+            raise InputError(gone)
+        return False
+
     def _room(self, nodes: Mapping[str, Any]) -> int:
         return sum(
             min(
                 int(one["Resources"].get(name, 0.0) / need + 1e-6)
-                for name, need in self._needs.items()
-                if need
+                for name, need in self._reserved.items()
             )
             for one in nodes.values()
         )
@@ -134,7 +164,7 @@ class RayCluster:
                 echo(_NOBODY_YET, err=True)
             return
         problem = f"No node has room for a worker. {self._asked_and_there()}"
-        if self._options.ray_address is None or waited > LONGEST_WITHOUT_ROOM:
+        if not self._options.ray_address or waited > LONGEST_WITHOUT_ROOM:
             raise InputError(problem)
         if self._said != "small":
             self._said = "small"
@@ -146,8 +176,7 @@ class RayCluster:
             f"{one['NodeManagerHostname']} {_amounts(one['Resources'])}"
             for one in list(self.nodes().values())[:_NODES_SHOWN]
         )
-        asked = _amounts({name: need for name, need in self._needs.items() if need})
-        return f"Each needs {asked}; the cluster has: {there or 'no node'}."
+        return f"Each needs {_amounts(self._reserved)}; the cluster has: {there or 'no node'}."
 
 
 @dataclass
@@ -208,9 +237,13 @@ class ActorWorker:
     def _lost(self, error: Exception) -> Ending:
         ray = self.cluster.ray
         why = last_line(error)
+        if "connection error code" in why:
+            why = "its actor was killed"
         try:
             place: Place = ray.get(self._place, timeout=0)
         except ray.exceptions.RayError:
+            if "No module named" in why and "greenroom" in why:
+                return Ending(REFUSED, (_NO_GREENROOM,), "refused")
             return Ending(None, (), f"before it began: {why}")
         if place.node not in self.cluster.nodes() or getattr(error, "preempted", False):
             gone = f"its node on {place.machine} is gone"
@@ -231,6 +264,14 @@ def _order(jobs: Jobs[Any, Any, Any], job: JobRecord, options: WorkerOptions) ->
         machine=socket.gethostname() if url.get_backend_name() == "sqlite" else None,
         variables=variables,
     )
+
+
+def _declared_memory(job: JobRecord) -> float | None:
+    """What the agents of a run declare that their workers need."""
+    from greenroom.agents import find_strategy
+
+    name = job.config.get("agent_strategy")
+    return find_strategy(name).worker_memory if isinstance(name, str) else None
 
 
 def _amounts(resources: Mapping[str, float]) -> str:

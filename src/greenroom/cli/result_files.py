@@ -38,9 +38,12 @@ def flags_to_repeat(config: WorkConfig, env: str, is_file: bool) -> list[str]:
 
 @contextmanager
 def opened_jobs(
-    names: Sequence[str], env: str
+    names: Sequence[str], env: str, *, same_tasks: bool = True
 ) -> Generator[tuple[Store, Sequence[RunRecord] | Sequence[EvaluationRecord]]]:
-    """The runs or evaluations of these names with their store; a name may be a result file."""
+    """The runs or evaluations of these names with their store; a name may be a result file.
+
+    With files among them, other tasks in the same place are refused, unless `same_tasks` is off.
+    """
     from tempfile import TemporaryDirectory
 
     from sqlalchemy import URL
@@ -73,7 +76,8 @@ def opened_jobs(
                     label = name if [Path(n).name for n in names].count(short) > 1 else short
                     runs[name] = _read(store, Path(name), label, env, like)
             wanted = [runs[name] for name in names]
-            _check_same_tasks(store, wanted)
+            if same_tasks:
+                _check_same_tasks(store, wanted)
             yield store, wanted
         finally:
             store.close()

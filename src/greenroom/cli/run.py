@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,18 +14,14 @@ from greenroom.cli.options import (
     Json,
     JUnit,
     Output,
-    Run,
     cached_fields,
 )
 from greenroom.cli.output import echo
 from greenroom.cli.reporting import finish, report_options
+from greenroom.cli.several_users import resume_with_users, run_with_users, users_of
 from greenroom.cli.worker_options import WorkerOptions
-from greenroom.cli.working import play, play_and_report, tell_workers
-from greenroom.errors import InputError
-
-if TYPE_CHECKING:
-    from greenroom.benchmark import RunContext
-    from greenroom.store import RunRecord
+from greenroom.cli.working import play_and_report, tell_workers
+from greenroom.errors import UnknownName
 
 app = typer.Typer()
 
@@ -73,11 +68,9 @@ def run(
     wanted = report_options(junit, output, by)
     check_slices(wanted.by)
     fields = cached_fields(fields, clear_cache)
-    users = _users(user_model or [], user_persona or [])
+    users = users_of(user_model or [], user_persona or [])
     if len(users) > 1:
-        if junit or output or by:
-            raise InputError("--junit, -o and --by are for one run: use `greenroom runs report`.")
-        _run_with(users, fields, name, workers=workers, json=json)
+        run_with_users(users, fields, name, wanted, workers=workers, json=json)
         return
     config = check_config(fields | users[0])
     store = open_store()
@@ -90,51 +83,17 @@ def run(
     finish(report)
 
 
-def _users(models: list[str], personas: list[str]) -> list[dict[str, str]]:
-    """Every model with every persona, as fields of a configuration."""
-    for option, given in (("--user-model", models), ("--user-persona", personas)):
-        if len(set(given)) < len(given):
-            raise InputError(f"{option} names one twice.")
-    with_model = [{"user_model": one} for one in models] or [{}]
-    with_persona = [{"user_persona": one} for one in personas] or [{}]
-    return [model | persona for model in with_model for persona in with_persona]
-
-
-def _run_with(
-    users: list[dict[str, str]],
-    fields: dict[str, Any],
-    name: str | None,
-    *,
-    workers: WorkerOptions,
-    json: bool,
-) -> None:
-    """Play a run with each user, and say what the user changes."""
-    from greenroom.benchmark import check_config, start_run
-    from greenroom.cli.spread import show_spread
-    from greenroom.reports.user_spread import BETWEEN, user_of, user_spread
-    from greenroom.store import open_store
-    from greenroom.trials import remove_if_refused
-
-    if not name:
-        raise InputError("Several users make several runs: give them a name by --name.")
-    configs = [check_config(fields | user) for user in users]
-    store = open_store()
-    with ExitStack() as kept:
-        started: list[tuple[RunRecord, RunContext]] = []
-        for config in configs:
-            user = user_of(config.model_dump()).replace("/", "-")
-            started.append(start_run(store, config, name=f"{name}{BETWEEN}{user}"))
-            kept.enter_context(remove_if_refused(store.runs, started[-1][0]))
-        for record, prepared in started:
-            play(store, record, prepared, workers=workers, shown=not json)
-    show_spread(user_spread(store, [record.name for record, _ in started]), json=json)
-
-
 @app.command()
 @takes(RunConfig, on_resume=True)
 def resume(
     fields: dict[str, Any],
-    run: Run,
+    run: Annotated[
+        str,
+        typer.Argument(
+            help="The name or id of a run, or the name of several that were begun together.",
+            metavar="RUN",
+        ),
+    ],
     junit: JUnit = None,
     output: Output = None,
     *,
@@ -143,10 +102,19 @@ def resume(
 ) -> None:
     """Go on with a run that was interrupted: only what has no result yet is played."""
     from greenroom.benchmark import reopen_run
+    from greenroom.reports.user_spread import runs_with_users
     from greenroom.store import open_store
 
     wanted = report_options(junit, output)
     store = open_store()
-    record, prepared = reopen_run(store, run, fields)
+    try:
+        record = store.runs.find(run)
+    except UnknownName:
+        several = runs_with_users(store, run)
+        if not several:
+            raise
+        resume_with_users(store, run, several, fields, wanted, workers=workers, json=json)
+        return
+    record, prepared = reopen_run(store, record.id, fields)
     tell_workers(store.runs, record, fields)
     finish(play_and_report(store, record, prepared, wanted, workers=workers, json=json))

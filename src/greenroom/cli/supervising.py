@@ -11,6 +11,7 @@ import anyio.to_thread
 
 from greenroom.cli.following import Follower, Standing
 from greenroom.cli.output import echo
+from greenroom.cli.processes import REFUSED
 from greenroom.errors import InputError
 from greenroom.store import Patience
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from greenroom.cli.processes import Ending
     from greenroom.store import JobRecord, Jobs
 
-OUT_OF_BUDGET, REFUSED = 3, 2
+OUT_OF_BUDGET = 3
 _LOOK_SECONDS = 0.5
 _MOST_LOST = 3
 """So many times in a row may workers be lost without a single result in between."""
@@ -76,7 +77,7 @@ class Supervisor:
     """Looks after the workers on one job of this store."""
 
     def __init__(self, jobs: Jobs[Any, Any, Any], job: JobRecord, executor: Executor) -> None:
-        self._executor = executor
+        self._jobs, self._job, self._executor = jobs, job, executor
         self._follower = Follower(jobs, job)
         self._patience = Patience(f"{jobs.kind.resume} {job.name}")
         self._running: list[Worker] = []
@@ -129,12 +130,12 @@ class Supervisor:
             if ending is None:
                 continue
             self._running.remove(worker)
-            if ending.status == 0:
+            if ending.status == 0 and not self._patience.call(self._any_left):
                 self._done = True
                 continue
             said = "\n".join(ending.said[-5:])
             if ending.status == OUT_OF_BUDGET:
-                self._spent = self._spent or said
+                self._spent = self._spent or next(iter(ending.said[-1:]), "The budget is spent.")
                 continue
             if ending.status in (1, REFUSED):
                 raise WorkerFailed(said.removeprefix("error: "))
@@ -142,11 +143,15 @@ class Supervisor:
             lost = lost or not ending.with_its_machine
             if self._lost_in_a_row > _MOST_LOST:
                 raise WorkerFailed(
-                    f"Workers were lost {self._lost_in_a_row} times in a row, the last one by "
-                    f"{ending.how}. {said}".rstrip()
+                    f"Workers were lost {self._lost_in_a_row} times in a row, the last one "
+                    f"({ending.how}). {said}".rstrip()
                 )
             then = "." if self._ends else ": another one takes over."
             echo(f"Worker {worker.number} was lost ({ending.how}){then}", err=True)
+
+    def _any_left(self) -> bool:
+        # An agent may end its process as if all were done.
+        return self._jobs.workers.any_left(self._job.id)
 
     def _stop(self) -> None:
         self._end(self._running)

@@ -39,14 +39,18 @@ def audit_split(
             raise UnknownName("kind of finding", kind, FAULTS)
     if output is not None:
         check_directory(output)
-    split, indices = config.task_split, chosen_tasks(domain, config)
-    findings, notes = (
-        _of_runs(domain, split, indices, runs) if runs else (list["TaskFinding"](), list[str]())
-    )
+    split = config.task_split
+    indices, notes = _chosen(domain, config)
+    findings = list["TaskFinding"]()
+    if runs:
+        findings, of_runs = _of_runs(domain, split, indices, runs)
+        notes += of_runs
     with progress_bar("Tasks", len(indices), shown=len(indices) >= _MANY) as advance:
         findings += audit_tasks(domain, split, indices, lambda: advance(""))
     wanted = set(kinds or FAULTS)
     found = in_order(one for one in findings if one.kind in wanted)
+    if any(one.kind == "never-solved" for one in found):
+        notes.append(_HARD)
     result = _as_json(domain, split, indices, runs, wanted, found, notes)
     if output is not None:
         text = plain_json.dumps(result, indent=1, ensure_ascii=False) + "\n"
@@ -61,6 +65,25 @@ def audit_split(
 
 _MANY = 500
 """From so many tasks on, it takes a moment."""
+_HARD = (
+    "A task that no agent solved may be faulty, or hard: read it. Leaving out what these agents do "
+    "not solve raises their figures."
+)
+
+
+def _chosen(domain: Domain, config: RunConfig) -> tuple[list[int], list[str]]:
+    """The tasks to audit, and which are left out."""
+    from greenroom.benchmark.context import excluded_tasks
+    from greenroom.errors import InputError
+    from greenroom.reports.exclusions import exclusion_words
+
+    indices = chosen_tasks(domain, config)
+    excluded = excluded_tasks(config, domain.tasks(config.task_split), indices)
+    left_out = {one.task_index for one in excluded}
+    kept = [index for index in indices if index not in left_out]
+    if excluded and not kept:
+        raise InputError("--exclude-tasks leaves nothing to audit: it names every chosen task.")
+    return kept, list(exclusion_words(excluded))
 
 
 def _of_runs(
@@ -71,7 +94,8 @@ def _of_runs(
     from greenroom.errors import InputError
     from greenroom.store import RunRecord
 
-    with opened_jobs(names, domain.name) as (store, jobs):
+    # The audit pairs tasks itself, and says which are others.
+    with opened_jobs(names, domain.name, same_tasks=False) as (store, jobs):
         runs = [job for job in jobs if isinstance(job, RunRecord)]
         if len(runs) < len(jobs):
             raise InputError("An evaluation has rows, not tasks: name runs.")

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from greenroom.cli.long_cells import OTHERS_PLAY, LongCellsTeller
 from greenroom.cli.output import echo, print_json
 from greenroom.trials.display import progress_bar
 
 if TYPE_CHECKING:
     from greenroom.cli.following import Standing
     from greenroom.cli.operating import Operated
-    from greenroom.store import CellKey, JobRecord, Jobs
+    from greenroom.store import JobRecord, Jobs
+
+_WAIT_SECONDS = 60.0
+"""So long others may take to go on with what a worker has left behind."""
 
 
 def watch_until_over(
@@ -26,26 +30,28 @@ def watch_until_over(
     if json:
         print_json(_as_json(kind, job, follower.look()))
         return
-    shown, at_work, told = 0, dict[str, str](), set["CellKey"]()
-    with progress_bar(job.name, job.planned) as advance:
+    at_work, long = dict[str, str](), LongCellsTeller(kind, OTHERS_PLAY)
+    paused, alone_since = False, time.monotonic()
+    with progress_bar(job.name, job.planned) as display:
         while True:
             found = follower.look()
-            for _ in range(found.finished - shown):
-                advance(found.note(kind.figure))
-            shown = max(shown, found.finished)
             now = {one.id: f"{one.host}/{one.pid}" for one in found.workers}
-            if shown < job.planned or now:
+            if found.finished < job.planned or now:
                 _tell_workers(at_work, now)
             at_work = now
-            for one in found.long:
-                if one.key not in told:
-                    echo(found.said_of(one, kind.place(one.key)), err=True)
-            told |= {one.key for one in found.long}
-            if not found.workers:
+            if found.paused != paused and now:
+                paused = found.paused
+                go_on = f"It is paused. Go on with: greenroom {kind.group} go-on {job.name}"
+                echo(go_on if paused else "It goes on.", err=True)
+            display.stand(found.finished, found.note(kind.figure))
+            long.tell(found.long)
+            if now:
+                alone_since = time.monotonic()
+            elif not found.waiting or time.monotonic() - alone_since > _WAIT_SECONDS:
                 break
             time.sleep(interval)
     status = jobs.find(job.id).status
-    echo(f"{job.name} is {status}: {shown} of {job.planned} {kind.cells} have a result")
+    echo(f"{job.name} is {status}: {found.finished} of {job.planned} {kind.cells} have a result")
     if status != "complete":
         raise typer.Exit(1)
 
@@ -66,7 +72,8 @@ def _as_json(kind: Operated, job: JobRecord, found: Standing) -> dict[str, Any]:
         "finished": found.finished,
         **({kind.figure: found.mean} if kind.figure else {}),
         "cost": found.cost,
-        f"seconds_per_{kind.cells.removesuffix('s')}": found.usual,
+        "max_cost": found.max_cost,
+        f"seconds_per_{kind.cells.removesuffix('s')}": found.long.usual,
         "workers": [
             {
                 "host": one.host,
@@ -79,6 +86,6 @@ def _as_json(kind: Operated, job: JobRecord, found: Standing) -> dict[str, Any]:
         ],
         "taking_long": [
             {**kind.numbers(one.key), "worker": one.worker, "seconds": one.seconds}
-            for one in found.long
+            for one in found.long.cells
         ],
     }

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 _LOOK_SECONDS = 2.0
+REFUSED = 2
 
 
 def _only(kind: str) -> Any:
@@ -58,27 +59,28 @@ def worker(
     the store, share the cells of each. Each cell is attempted by one of them. A worker that is lost
     loses nothing but what it had under way.
     """
-    from greenroom.store import Patience, open_store
+    from greenroom.models import BudgetExhausted
+    from greenroom.store import Patience
 
     named = [run, evaluation, judging, regrading]
     if sum(name is not None for name in named) > 1:
         raise InputError("Give one of --run, --evaluation, --judging and --regrading, not more.")
     if wait and any(named):
         raise InputError("--wait takes whatever comes: do not name what to help with.")
-    if store_url is not None:
-        _refuse_password(store_url)
     if attached:
         threading.Thread(target=_stop_at_the_end_of_input, daemon=True).start()
-    # A worker may be started while the database is away.
-    patience = Patience("")
-    store = patience.call(partial(open_store, store_url))
+    store = _opened(store_url, alone=attached)
     done: list[dict[str, Any]] = []
     stopped: int | None = None
     try:
         for jobs, name in zip(store.all_jobs, named, strict=True):
             if name is not None:
-                found = patience.call(partial(jobs.find, name))
-                stopped = _help(store, jobs, found, done)
+                found = Patience("").call(partial(jobs.find, name))
+                try:
+                    stopped = _help(store, jobs, found, done)
+                except BudgetExhausted as spent:
+                    echo(str(spent), err=True)
+                    raise typer.Exit(OUT_OF_BUDGET) from None
                 break
         else:
             stopped = _help_all(store, done, wait=wait)
@@ -89,6 +91,20 @@ def worker(
         raise typer.Exit(STOPPED + stopped)
 
 
+def _opened(url: str | None, *, alone: bool) -> Store:
+    """The store, which may be away when a worker starts; `alone` tells that nobody is elsewhere."""
+    from greenroom.store import Patience, open_store
+    from greenroom.store.leases import refuse_wrong_clock
+
+    if url is not None:
+        _refuse_password(url)
+    patience = Patience("")
+    store = patience.call(partial(open_store, url))
+    if not alone:
+        patience.call(partial(refuse_wrong_clock, store.engine))
+    return store
+
+
 def _refuse_password(url: str) -> None:
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
@@ -96,10 +112,10 @@ def _refuse_password(url: str) -> None:
     from greenroom.store.database import URL_VARIABLE
 
     try:
-        password = make_url(url).password
+        parsed = make_url(url)
     except ArgumentError:
         return  # it is refused where it is opened
-    if password:
+    if parsed.password or "password" in parsed.query:
         raise InputError(
             f"Others can read a password in a command: give the URL as {URL_VARIABLE}, or the "
             "password as PGPASSWORD."
@@ -114,40 +130,52 @@ def _stop_at_the_end_of_input() -> None:
 
 
 def _help_all(store: Store, done: list[dict[str, Any]], *, wait: bool) -> int | None:
-    """Help with whatever has cells to do: the signal that stopped it, if one did."""
+    """Help with whatever has cells to do: the signal that stopped it, if one did.
+
+    One job that this worker cannot help with does not keep it from the others.
+    """
     import anyio
 
-    from greenroom.store import Patience
+    from greenroom.models import BudgetExhausted
+    from greenroom.store import Patience, StoreError
 
-    refused: set[str] = set()
+    status = 0
+    left_alone: set[str] = set()
     patience = Patience("")
+    told = False
     while True:
-        found = patience.call(partial(_in_need, store, refused))
-        if found is None:
-            if not wait:
-                if not done:
-                    echo("Nothing waits for a worker in this store.", err=True)
-                return None
-            stopped = run_until_stopped(partial(anyio.sleep, _LOOK_SECONDS))
-        else:
+        found = patience.call(partial(_in_need, store, left_alone))
+        stopped: int | None = None
+        if found is not None:
+            told = False
             try:
                 stopped = _help(store, *found, done)
-            except InputError as error:
-                if not wait:
-                    raise
-                # One job that cannot be helped with does not keep a worker from the others.
-                refused.add(found[1].id)
+            except StoreError:
+                raise
+            except (BudgetExhausted, InputError) as error:
+                left_alone.add(found[1].id)
+                status = OUT_OF_BUDGET if isinstance(error, BudgetExhausted) else REFUSED
                 echo(f"{found[1].name}: {error}", err=True)
-                stopped = None
+        elif wait:
+            if not told:
+                echo("Nothing waits for a worker just now. Ctrl-C ends the wait.", err=True)
+            told = True
+            stopped = run_until_stopped(partial(anyio.sleep, _LOOK_SECONDS))
+        elif status:
+            raise typer.Exit(status)
+        else:
+            if not done:
+                echo("Nothing waits for a worker in this store.", err=True)
+            return None
         if stopped is not None:
             return stopped
 
 
-def _in_need(store: Store, refused: set[str]) -> tuple[Jobs[Any, Any, Any], JobRecord] | None:
+def _in_need(store: Store, left_alone: set[str]) -> tuple[Jobs[Any, Any, Any], JobRecord] | None:
     """The first job with cells to do, kind by kind."""
     for jobs in store.all_jobs:
         for job in jobs.in_need():
-            if job.id not in refused:
+            if job.id not in left_alone:
                 return jobs, job
     return None
 
@@ -157,7 +185,6 @@ def _help(
 ) -> int | None:
     """Help with one job: the signal that stopped it, if one did."""
     from greenroom.cli.reopening import reopened
-    from greenroom.models import BudgetExhausted
     from greenroom.store import Patience
     from greenroom.util.attempt_logs import overheard_prints
 
@@ -176,9 +203,6 @@ def _help(
         # Nobody may be there to read what is printed in a worker.
         with overheard_prints():
             return run_until_stopped(partial(work, helps=True, on_result=note))
-    except BudgetExhausted as spent:
-        echo(str(spent), err=True)
-        raise typer.Exit(OUT_OF_BUDGET) from None
     finally:
         done.append({"kind": jobs.kind.name, "name": job.name, "results": kept})
         echo(f"{kept} results of '{job.name}' are by this worker.", err=True)

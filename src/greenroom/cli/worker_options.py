@@ -11,7 +11,20 @@ from pydantic import AfterValidator, Field, model_validator
 from greenroom.errors import InputError
 from greenroom.options import Config, Flag
 
-Number = Annotated[float, Field(gt=0)]
+_SMALLEST = 1e-4
+
+
+def _as_ray_counts(amount: float) -> float:
+    return max(round(amount, 4), _SMALLEST)
+
+
+def _whole_above_one(amount: float) -> float:
+    if amount > 1 and amount != int(amount):
+        raise InputError("--worker-gpus is a part of one GPU or a whole number of them.")
+    return amount
+
+
+Number = Annotated[float, Field(gt=0), AfterValidator(_as_ray_counts)]
 
 
 def _variable_names(names: list[str]) -> list[str]:
@@ -43,11 +56,13 @@ class WorkerOptions(Config):
     worker_cpus: Number | None = Field(
         default=None, description="The CPUs that each worker on Ray reserves; 1 by default."
     )
-    worker_gpus: Number | None = Field(
+    worker_gpus: Annotated[Number, AfterValidator(_whole_above_one)] | None = Field(
         default=None, description="The GPUs, or the part of one, that each of them reserves."
     )
     worker_memory: Annotated[Number | None, Flag(metavar="GB")] = Field(
-        default=None, description="The memory that each of them reserves."
+        default=None,
+        description="The memory that each of them reserves; by default what its agents declare, "
+        "such as FastWorkflow's.",
     )
     worker_env: Annotated[list[str], AfterValidator(_variable_names), Flag(metavar="NAME")] = Field(
         default_factory=list[str],

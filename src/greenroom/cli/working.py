@@ -57,10 +57,13 @@ def work(
     `noun` names the cells. `resume` is the command that goes on, if it is not that of the job's
     kind. A job that is not `kept` is in a passing store: it can only begin anew.
     """
+    from greenroom.cli.long_cells import telling_of_long_cells
+    from greenroom.cli.operating import OPERATED
+    from greenroom.cli.ray_connection import StoppedBySignal
     from greenroom.cli.supervising import BudgetSpent
     from greenroom.models import BudgetExhausted
     from greenroom.store import StoreError
-    from greenroom.trials import watch_job
+    from greenroom.trials import has_begun, watch_job
 
     resume = resume or f"{jobs.kind.resume} {job.name}"
     left = job.planned - len(jobs.finished(job.id))
@@ -68,19 +71,27 @@ def work(
         if workers.shared:
             stopped = _look_after(jobs, job, workers, figure, shown=shown)
         else:
-            with watch_job(job.name, left, figure, value, before=before, shown=shown) as watcher:
+            with (
+                watch_job(job.name, left, figure, value, before=before, shown=shown) as watcher,
+                telling_of_long_cells(jobs, job, OPERATED[jobs.kind.name], shown=shown),
+            ):
                 watched = partial(run, on_plan=watcher.on_plan, on_result=watcher.on_result)
                 stopped = run_until_stopped(watched)
     except KeyboardInterrupt:
         stopped = signal.SIGINT
+    except StoppedBySignal as early:
+        stopped = early.number
     except (BudgetExhausted, BudgetSpent) as spent:
         resume += " --max-cost ... (or --max-tokens-total ...)"
-        _say_how_to_go_on(jobs, job, str(spent).rstrip("."), noun, resume, kept=kept)
+        why = str(spent).rstrip(".")
+        if isinstance(spent, BudgetSpent):
+            why += f" ({_used(jobs, job, tokens='tokens' in why)})"
+        _say_how_to_go_on(jobs, job, why, noun, resume, kept=kept)
         raise typer.Exit(OUT_OF_BUDGET) from None
     except StoreError:
         raise  # it says itself how to go on
     except InputError:
-        if jobs.finished(job.id):
+        if has_begun(jobs, job):
             _say_how_to_go_on(jobs, job, "Stopped by an error", noun, resume, kept=kept)
         raise
     if stopped is not None:
@@ -93,26 +104,29 @@ def _look_after(
 ) -> int | None:
     """Have workers do what is left: the signal that stopped them, if one did."""
     from greenroom.cli.following import Follower, Standing
+    from greenroom.cli.long_cells import OTHERS_PLAY, LongCellsTeller
+    from greenroom.cli.operating import OPERATED
     from greenroom.cli.supervising import Supervisor
     from greenroom.trials import progress_bar
 
-    told = Follower(jobs, job).look().finished
+    before = Follower(jobs, job).look().finished
+    left = job.planned - len(jobs.finished(job.id))
+    long = LongCellsTeller(OPERATED[jobs.kind.name], OTHERS_PLAY)
     with (
-        _executor(jobs, job, workers) as executor,
-        progress_bar(job.name, job.planned - told, shown=shown) as advance,
+        _executor(jobs, job, workers, left) as executor,
+        progress_bar(job.name, job.planned - before, shown=shown) as display,
     ):
 
         def tell(standing: Standing) -> None:
-            nonlocal told
-            for _ in range(standing.finished - told):
-                advance(standing.note(figure))
-            told = max(told, standing.finished)
+            display.stand(max(standing.finished - before, 0), standing.note(figure))
+            if shown:
+                long.tell(standing.long)
 
         return run_until_stopped(partial(Supervisor(jobs, job, executor).work, tell))
 
 
 def _executor(
-    jobs: Jobs[Any, Any, Any], job: JobRecord, workers: WorkerOptions
+    jobs: Jobs[Any, Any, Any], job: JobRecord, workers: WorkerOptions, left: int
 ) -> AbstractContextManager[Executor]:
     if workers.executor == "ray":
         from greenroom.cli.ray_cluster import joined_cluster
@@ -120,7 +134,9 @@ def _executor(
         return joined_cluster(jobs, job, workers)
     from greenroom.cli.processes import Processes, worker_arguments
 
-    return nullcontext(Processes(worker_arguments(jobs, job), workers.processes or 0))
+    # One without anything to do would only take its time to start.
+    count = max(min(workers.processes or 0, left), 1)
+    return nullcontext(Processes(worker_arguments(jobs, job), count))
 
 
 def run_until_stopped(run: Callable[[], Awaitable[None]]) -> int | None:
@@ -146,6 +162,10 @@ def run_until_stopped(run: Callable[[], Awaitable[None]]) -> int | None:
     cancelled = False
     try:
         cancelled = anyio.run(main)
+    except SystemExit as error:
+        raise InputError(
+            f"A task that an agent or a workflow had started called sys.exit({error.code!r})."
+        ) from error
     finally:
         if not cancelled and threading.current_thread() is threading.main_thread():
             for number, handler in before.items():
@@ -176,6 +196,13 @@ def _handle_signals(stop: Callable[[int], None]) -> None:
         for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, handle)
+
+
+def _used(jobs: Jobs[Any, Any, Any], job: JobRecord, *, tokens: bool) -> str:
+    used = jobs.usages(job.id)
+    if tokens:
+        return f"{sum(one.tokens for one in used):,}"
+    return f"${sum(one.cost or 0.0 for one in used):.4f}"
 
 
 def _say_how_to_go_on(
@@ -216,14 +243,23 @@ def play_and_report(
 
 
 def play(
-    store: Store, run: RunRecord, context: RunContext, *, workers: WorkerOptions, shown: bool
+    store: Store,
+    run: RunRecord,
+    context: RunContext,
+    *,
+    workers: WorkerOptions,
+    shown: bool,
+    resume: str | None = None,
 ) -> RunRecord:
-    """Play what is left of a run and return it as it is then, or say how to go on."""
-    from greenroom.benchmark import enqueue_run, play_run
+    """Play what is left of a run and return it as it is then, or say how to go on.
+
+    `resume` is the command that goes on, if it is not that for this run alone.
+    """
+    from greenroom.benchmark import play_run
 
     if workers.shared:
-        _refuse_person(context)
-        hand_over(store.runs, run, lambda: enqueue_run(store, run, context), workers)
+        queue_run(store, run, context)
+        leave_to_workers([(store.runs, run)], workers)
 
     for caveat in run.pack.get("caveats", ()):
         typer.echo(f"note: {caveat}", err=True)
@@ -237,9 +273,18 @@ def play(
         before=[float(one.solved) for one in earlier if one.reward is not None],
         noun="episodes",
         shown=shown,
+        resume=resume,
         workers=workers,
     )
     return store.runs.find(run.id)
+
+
+def queue_run(store: Store, run: RunRecord, context: RunContext) -> None:
+    """Put what is left of a run into the queue for workers."""
+    from greenroom.benchmark import enqueue_run
+
+    _refuse_person(context)
+    enqueue_run(store, run, context)
 
 
 def run_and_report(
@@ -301,11 +346,19 @@ def hand_over(
 ) -> None:
     """Put what is left of a job into the queue for workers; with 0 of our own, say so and exit."""
     enqueue()
+    leave_to_workers([(jobs, job)], workers)
+
+
+def leave_to_workers(
+    queued: Iterable[tuple[Jobs[Any, Any, Any], JobRecord]], workers: WorkerOptions
+) -> None:
+    """With 0 workers of our own, say which jobs wait for others and exit."""
     if workers.processes == 0:
-        echo(
-            f"'{job.name}' waits for workers. Start them anywhere, as many as you like: greenroom "
-            f"worker --{jobs.kind.name} {job.name}"
-        )
+        for jobs, job in queued:
+            echo(
+                f"'{job.name}' waits for workers. Start them anywhere, as many as you like: "
+                f"greenroom worker --{jobs.kind.name} {job.name}"
+            )
         raise typer.Exit
 
 

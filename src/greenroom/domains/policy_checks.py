@@ -29,6 +29,8 @@ class Moment:
     action: Action
     earlier: Sequence[Action]
     """The calls that went through before it."""
+    policy: str = ""
+    """The text of the pack's policy, for rules that differ between packs."""
 
     def record(self, table: str, key: object) -> Record | None:
         """A record of the agent's world, if there is one."""
@@ -74,7 +76,7 @@ def breaches(domain: Domain, task: Task) -> Iterator[Breach]:
             yield Breach(
                 index, action, f"comes after {ended}, which ends the conversation: nobody can do it"
             )
-        moment = Moment(task, worlds, action, earlier)
+        moment = Moment(task, worlds, action, earlier, domain.pack.policy)
         for check in checks:
             said = _said(check, moment)
             if said is not None:

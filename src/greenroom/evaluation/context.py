@@ -106,7 +106,9 @@ class EvaluationContext:
         strategy = self.user_strategy
         if strategy is not None and strategy.check_case is not None:
             try:
-                strategy.check_case(UserContext(settings=self.user_settings, row=row))
+                columns = [column.name for column in self.version.columns]
+                case = UserContext(settings=self.user_settings, row=row, columns=columns)
+                strategy.check_case(case)
             except InputError as error:
                 raise InputError(f"Row {position + 1}: {error}") from error
 

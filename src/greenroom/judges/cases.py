@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -31,12 +31,29 @@ class LabelledCase:
     """Everybody's labels, for each verdict."""
 
 
+class LabelledRows(NamedTuple):
+    """What there is to put to a judge, and what is not."""
+
+    cases: list[LabelledCase]
+    undecided: list[tuple[str, ...]]
+    """People's labels of the cases that they do not agree about."""
+    unlabelled: int
+    """Rows that nobody has labelled yet."""
+
+
 def read_cases(rows: Iterable[Mapping[str, Any]], kind: JudgeKind | None) -> list[LabelledCase]:
     """The cases of a judge's rows; None is an evaluator. Raises InputError for a wrong row."""
+    return read_labelled(rows, kind).cases
+
+
+def read_labelled(rows: Iterable[Mapping[str, Any]], kind: JudgeKind | None) -> LabelledRows:
+    """The same with what is left out: rows without a label, or without a majority."""
     read = read_yes_or_no if kind is None else kind.read_label
     needed = ("output",) if kind is None else kind.columns
     instead = ("conversation",) if kind is None else ()
     found: list[LabelledCase] = []
+    undecided: list[tuple[str, ...]] = []
+    unlabelled = 0
     for number, row in enumerate(rows, start=1):
         missing = [name for name in needed if row.get(name) in (None, "")]
         if missing and all(row.get(name) in (None, "") for name in instead):
@@ -46,9 +63,13 @@ def read_cases(rows: Iterable[Mapping[str, Any]], kind: JudgeKind | None) -> lis
                 f"columns {', '.join(columns)}."
             )
         people = _labels(row, number, read)
+        if not people:
+            unlabelled += 1
+            continue
         label = _most_say(people)
-        if label is None:
-            continue  # people do not agree: nobody can be held against it
+        if label is None:  # nobody can be held against it
+            undecided.append(tuple(people))
+            continue
         material = {
             name: decoded(value) if name == "conversation" and kind is None else value
             for name, value in row.items()
@@ -58,8 +79,10 @@ def read_cases(rows: Iterable[Mapping[str, Any]], kind: JudgeKind | None) -> lis
             LabelledCase(str(row.get("case") or number), material, (label,), (tuple(people),))
         )
     if not found:
-        raise InputError("There are no cases that people agree about: a judge cannot be checked.")
-    return _together(found, kind.shared) if kind is not None and kind.shared else found
+        lack = "that people agree about" if undecided else "with a label"
+        raise InputError(f"There are no cases {lack}: a judge cannot be checked.")
+    together = _together(found, kind.shared) if kind is not None and kind.shared else found
+    return LabelledRows(together, undecided, unlabelled)
 
 
 def builtin_cases(kind: str) -> list[dict[str, Any]]:
@@ -70,6 +93,11 @@ def builtin_cases(kind: str) -> list[dict[str, Any]]:
 
 def _labels(row: Mapping[str, Any], number: int, read: Callable[[Any], str]) -> list[str]:
     given = {name: value for name, value in row.items() if _LABEL.fullmatch(name)}
+    if not given:
+        raise InputError(
+            f"Case {number} has no label: a column label, or label_NAME for each person, says what "
+            "people say."
+        )
     labels: list[str] = []
     for name, value in given.items():
         if value in (None, ""):
@@ -78,11 +106,6 @@ def _labels(row: Mapping[str, Any], number: int, read: Callable[[Any], str]) -> 
             labels.append(read(value))
         except ValueError as error:
             raise InputError(f"Case {number}: {name} should be {error}, not {value!r}.") from error
-    if not labels:
-        raise InputError(
-            f"Case {number} has no label: a column label, or label_NAME for each person, says what "
-            "people say."
-        )
     return labels
 
 
@@ -115,4 +138,4 @@ def _together(cases: Sequence[LabelledCase], shared: str) -> list[LabelledCase]:
     ]
 
 
-__all__ = ["LabelledCase", "builtin_cases", "read_cases"]
+__all__ = ["LabelledCase", "LabelledRows", "builtin_cases", "read_cases", "read_labelled"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from greenroom.evaluation.evaluators import (
 )
 from greenroom.evaluation.test_sets import find_version, read_rows
 from greenroom.evaluation.test_sets.files import FORMATS
-from greenroom.judges.cases import LabelledCase, builtin_cases, read_cases
+from greenroom.judges.cases import LabelledCase, builtin_cases, read_labelled
 from greenroom.judges.config import CheckConfig
 from greenroom.judges.kinds import JudgeKind, find_judge
 from greenroom.judges.labelled import KIND, turned_evaluator
@@ -39,7 +40,10 @@ async def start_check(
     rows = await anyio.to_thread.run_sync(_rows, store, config, kind, str(settings["judge"]))
     if config.swap is not None and kind is not None:
         raise InputError("--swap is for evaluators that compare two answers.")
-    cases = read_cases(rows, kind)
+    cases, undecided, unlabelled = read_labelled(rows, kind)
+    often = Counter(tuple(sorted(labels)) for labels in undecided)
+    settings["undecided"] = [[count, *labels] for labels, count in often.items()]
+    settings["unlabelled"] = unlabelled
     for column in config.swapped or ():
         if any(column not in one.material for one in cases):
             raise InputError(f"--swap names the column {column}, which not every case has.")

@@ -51,6 +51,12 @@ class LabelledSettings(Settings):
     prompt: str = Field(default="", description="What tells versions of its prompt apart.")
     min_agreement: float = Field(default=0.8, description="Below it, the judge is marked.")
     builtin: bool = Field(default=False, description="The cases are Greenroom's own.")
+    undecided: list[list[int | str]] = Field(
+        default_factory=list[list[int | str]],
+        description="What people said of cases that they do not agree about: how often, and their "
+        "labels.",
+    )
+    unlabelled: int = Field(default=0, description="Cases that nobody has labelled yet.")
 
 
 @dataclass(frozen=True)

@@ -172,10 +172,9 @@ class ModelClient:
         if self._limit is None:
             return await self._send(request, tally)
         async with self._limit:
-            if self._pace is not None:
-                await self._pace.wait()
+            slot = 0.0 if self._pace is None else await self._pace.wait()
             try:
-                completion = await self._send(request, tally)
+                completion = await self._send(request, tally, slot)
             except Fault as fault:
                 if fault.overloaded:
                     self._limit.overloaded()
@@ -185,11 +184,15 @@ class ModelClient:
             self._limit.succeeded()
             return completion
 
-    async def _send(self, request: ModelRequest, tally: RetryTally) -> Completion:
+    async def _send(
+        self, request: ModelRequest, tally: RetryTally, slot: float = 0.0
+    ) -> Completion:
         asked = [request.messages, request.tools, request.response_format]
         size = len(encoded(asked)) if self._budget.limited else 0
         # Only now, with a place: while this call waited, others may have spent what was left.
         async with self._budget.reserve(*self._may_take(size, request)):
+            if self._pace is not None and not self._pace.is_timely(slot):
+                await self._pace.wait()  # its slot went by while it waited for money
             tally.attempts += 1
             self._in_flight += 1
             try:

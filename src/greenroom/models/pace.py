@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -10,13 +11,26 @@ from typing import Protocol
 import anyio
 
 from greenroom.errors import InputError
+from greenroom.models.limits import SECONDS_BETWEEN_CUTS
+
+USED = 0.95
+"""The part of a rate that is used: calls may be a little late, and then come closer together."""
+MOST_LATE = 0.1
+"""Seconds: a call that could not leave in time, as its process was busy, gets another moment."""
+_PAUSE = 0.5
+_CHANCES = 3
+"""So many moments a call gets: a process that is always busy is slow, and comes to an end."""
 
 
 class Slots(Protocol):
     """Hands out the moments at which calls to an endpoint may leave, to all that share it."""
 
-    async def reserve(self, endpoint: str, rate: float, count: int) -> float:
-        """Reserve so many slots, evenly spaced: how many seconds it is until the first."""
+    async def reserve(self, endpoint: str, rate: float, count: int) -> tuple[float, int]:
+        """Reserve up to so many slots, evenly spaced.
+
+        When the first one is, by `time.monotonic`, and how many there are: those of soon alone, so
+        that a rate that changes holds soon.
+        """
         ...
 
     async def overloaded(self, endpoint: str, seconds: float) -> float:
@@ -31,12 +45,11 @@ class OwnSlots:
     clock: Callable[[], float] = time.monotonic
     _next: dict[str, float] = field(default_factory=dict[str, float])
 
-    async def reserve(self, endpoint: str, rate: float, count: int) -> float:
-        """Reserve so many slots, evenly spaced: how many seconds it is until the first."""
-        now = self.clock()
-        first = max(self._next.get(endpoint, now), now)
+    async def reserve(self, endpoint: str, rate: float, count: int) -> tuple[float, int]:
+        """Reserve so many slots, evenly spaced: when the first one is, and how many there are."""
+        first = max(self._next.get(endpoint, 0.0), self.clock())
         self._next[endpoint] = first + count / rate
-        return first - now
+        return first, count
 
     async def overloaded(self, endpoint: str, seconds: float) -> float:
         """Nobody else has to be told."""
@@ -60,8 +73,10 @@ class Pace:
         self._endpoint = endpoint
         self._slots = slots
         self._clock = clock
-        self._waiting: list[_Call] = []
-        self._reserving = False
+        self._ready = deque[float]()
+        """Slots that are reserved, and that no call has yet."""
+        self._asking = anyio.Lock()
+        self._waiting = 0
         self._held_until = 0.0
         self._slowed_at = 0.0
         self.set(rate)
@@ -86,47 +101,53 @@ class Pace:
         self._slowed_at = await self._slots.overloaded(self._endpoint, seconds)
 
     def is_news(self, at: float) -> bool:
-        """Whether what somebody was told at that time is not known here yet."""
-        news, self._slowed_at = at > self._slowed_at, max(at, self._slowed_at)
+        """Whether what somebody was told at that time is not known here yet.
+
+        Processes that ask together are told together: that counts as one sign.
+        """
+        news = at - self._slowed_at >= SECONDS_BETWEEN_CUTS
+        if news:
+            self._slowed_at = at
         return news
 
-    async def wait(self) -> None:
-        """Wait until a call may leave."""
-        if (rate := self._rate) is not None:
-            call = _Call()
-            self._waiting.append(call)
-            if not self._reserving:
-                # The others' slots are reserved, too: this must not end before they have them.
-                with anyio.CancelScope(shield=True):
-                    await self._reserve(rate)
-            await call.known.wait()
-            if call.error is not None:
-                raise call.error
-            await anyio.sleep(max(call.leaves_at - self._clock(), 0.0))
-        if (held := self._held_until - self._clock()) > 0:
-            await anyio.sleep(held)
+    async def wait(self) -> float:
+        """Wait until a call may leave: when its slot is."""
+        chances = _CHANCES
+        while True:
+            if (held := self._held_until - self._clock()) > 0:
+                await anyio.sleep(held)
+            moment = await self._slot()
+            if (early := moment - self._clock()) > 0:
+                await anyio.sleep(early)
+            if self._held_until > self._clock():
+                continue
+            chances -= 1
+            if not chances or self.is_timely(moment):
+                return moment
+
+    def is_timely(self, moment: float) -> bool:
+        """Whether a call with this slot may leave now."""
+        return self._rate is None or self._clock() - moment <= MOST_LATE
+
+    async def _slot(self) -> float:
+        if self._rate is None:
+            return self._clock()
+        self._waiting += 1
+        try:
+            async with self._asking:
+                # Calls that were cancelled have left some.
+                while self._ready and not self.is_timely(self._ready[0]):
+                    self._ready.popleft()
+                while not self._ready:
+                    await self._reserve(self._rate * USED)
+                return self._ready.popleft()
+        finally:
+            self._waiting -= 1
 
     async def _reserve(self, rate: float) -> None:
-        self._reserving = True
-        try:
-            while self._waiting:
-                calls, self._waiting = self._waiting, []
-                try:
-                    first = await self._slots.reserve(self._endpoint, rate, len(calls))
-                except Exception as error:
-                    for call in calls:
-                        call.error = error
-                    first = 0.0
-                start = self._clock() + first
-                for place, call in enumerate(calls):
-                    call.leaves_at = start + place / rate
-                    call.known.set()
-        finally:
-            self._reserving = False
-
-
-@dataclass
-class _Call:
-    known: anyio.Event = field(default_factory=anyio.Event)
-    leaves_at: float = 0.0
-    error: Exception | None = None
+        """Reserve a slot for each call that waits; if there are none yet, wait a while."""
+        first, count = await self._slots.reserve(self._endpoint, rate, self._waiting)
+        self._ready.extend(first + place / rate for place in range(count))
+        if not count:
+            # Not until the first one: the rate may change.
+            await anyio.sleep(min(max(first - self._clock() - _PAUSE, 0.01), _PAUSE))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 
 from greenroom.models.cache import AnswerCache
 from greenroom.models.client import ModelClient
@@ -73,9 +74,10 @@ class ModelPool:
 
     def slow_down(self, endpoint: str, at: float, held: float) -> None:
         """An endpoint asked another process for less at some time: ask it less, too, once."""
-        if endpoint in self._limits and self._paces[endpoint].is_news(at):
-            self._limits[endpoint].overloaded()
+        if endpoint in self._limits:
             self._paces[endpoint].hold(held)
+            if self._paces[endpoint].is_news(at):
+                self._limits[endpoint].overloaded()
 
     def client(self, settings: ModelSettings) -> ModelClient:
         """The client of a model; the same settings give the same client."""
@@ -84,6 +86,8 @@ class ModelPool:
         client = self._clients.get(settings)
         if client is None:
             transport = open_transport(settings, self._transport)
+            if self._max_calls_per_second is not None and transport.endpoint.url:
+                import_module("aiohttp")  # it takes a while: not once a call has its slot
             limit = self._limits.get(transport.endpoint.name)
             if limit is None:
                 limit = AdaptiveLimit(self._max_concurrency)

@@ -99,6 +99,13 @@ class Budget:
         self._tell()
 
     @property
+    def reserved(self) -> tuple[float, int]:
+        """The cost and the tokens that calls and cells under way may still take."""
+        left = [cell.left for cell in self._cells]
+        cost = sum((one[0] for one in left), self._held[0])
+        return cost, sum((one[1] for one in left), self._held[1])
+
+    @property
     def limited(self) -> bool:
         """Whether there is a limit at all."""
         return self.max_cost is not None or self.max_tokens is not None

@@ -105,7 +105,13 @@ async def next_words(
             greeting = None if edition is None else edition.greeting
             user = strategy.create(
                 replace(
-                    case, model=model, seed=seed, settings=own, stop_words=words, greeting=greeting
+                    case,
+                    model=model,
+                    seed=seed,
+                    settings=own,
+                    stop_words=words,
+                    greeting=greeting,
+                    persona=config.user_persona,
                 )
             )
             environment = None if place is None else await _equipped(place, user, messages)

@@ -9,7 +9,13 @@ from greenroom.reports.html import render_html
 from greenroom.reports.json_report import parse_report, render_json, report_schema
 from greenroom.reports.junit import render_junit
 from greenroom.reports.markdown import render_markdown
-from greenroom.reports.report import ComparisonReport, EvaluationReport, PublishedRow, RunReport
+from greenroom.reports.report import (
+    ComparisonReport,
+    EvaluationReport,
+    PublishedRow,
+    RunReport,
+    SpreadReport,
+)
 from greenroom.reports.sections import Report
 from greenroom.reports.tau_bench import read_tau_bench, tau_bench_rows, write_tau_bench
 
@@ -19,6 +25,7 @@ __all__ = [
     "PublishedRow",
     "Report",
     "RunReport",
+    "SpreadReport",
     "build_report",
     "compare_stored",
     "parse_report",

@@ -9,24 +9,24 @@ from greenroom.analysis import compared, figures
 from greenroom.analysis.comparison import (
     EQUAL_WITHIN,
     WORTH_FINDING,
-    ComparedEvaluation,
     ComparedRun,
-    compare_evaluations,
     compare_runs,
     uneven_errors,
 )
 from greenroom.analysis.counts import counted_episodes
+from greenroom.analysis.evaluation_comparison import ComparedEvaluation, compare_evaluations
 from greenroom.analysis.judged import JudgedFigures
 from greenroom.analysis.verdicts import p_text, points, verdict_in_short
 from greenroom.errors import InputError
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.exclusions import exclusion_words, without_tasks
-from greenroom.reports.judge_checks import short_words
+from greenroom.reports.judge_checks import evaluator_notes, short_words
 from greenroom.reports.report import ComparisonReport
-from greenroom.reports.run_tally import RunTally, counted_run
+from greenroom.reports.run_tally import ComparedTally, compared_run
 from greenroom.reports.sections import AnySection, Cell, Row
 from greenroom.reports.task_sets import check_same_tasks, only_equal_tasks, place_of
 from greenroom.reports.texts import known, money, one_line, percent, plural, wish
+from greenroom.reports.users import user_note
 from greenroom.store import EvaluationRecord, ResultSummary, RunRecord, Store
 from greenroom.store.records import total_cost
 
@@ -43,7 +43,7 @@ def compare_stored(
     detect: float = WORTH_FINDING,
     margin: float = EQUAL_WITHIN,
     reasons: bool = True,
-    counted: Callable[[RunRecord], RunTally] | None = None,
+    counted: Callable[[RunRecord], ComparedTally] | None = None,
     equal_tasks: bool = False,
     without: Sequence[int | str] = (),
 ) -> ComparisonReport:
@@ -75,15 +75,16 @@ def compare_stored(
             for side in found.evaluations
             if side.coverage < 1
         ]
+        notes += evaluator_notes(store, evaluations)
     else:
         if equal is not None:
             runs = list(equal.runs)
             tallies = (
-                counted_run(equal.episodes(run, counted_episodes(store, run.id))) for run in runs
+                compared_run(equal.episodes(run, counted_episodes(store, run.id))) for run in runs
             )
         else:
             tallies = (
-                counted(run) if counted else counted_run(counted_episodes(store, run.id), run)
+                counted(run) if counted else compared_run(counted_episodes(store, run.id), run)
                 for run in runs
             )
         compared: list[ComparedRun] = []
@@ -99,6 +100,7 @@ def compare_stored(
             *_coverage_notes(compared, found),
             *_judge_notes(judged),
         ]
+    notes += user_note(jobs)
     headline = " ".join(one.sentence for one in found.comparisons)
     if equal is not None and equal.notes:
         headline = f"On the {plural(equal.count, 'equal task')} of different sets: {headline}"
@@ -135,7 +137,11 @@ def _judge_notes(judged: Mapping[str, JudgedFigures]) -> Iterator[str]:
             [f"{plural(one.unjudged, 'sentence')} left out, not judged"] if one.unjudged else []
         )
         said.append(f"{label} has {' and '.join(words)}")
-    checks = (f"{label}: {short_words(one.check)}" for label, one in judged.items() if one.check)
+    checks = (
+        f"{label}: {short_words(one.check)}"
+        for label, one in judged.items()
+        if one.judge and one.accepted + one.rejected
+    )
     known = "".join(f" {words}." for words in checks)
     yield f"Rewards that need a judge: {'; '.join(said)}.{known}"
     means = (f"{label} {one.reward_without_judge:.3f}" for label, one in judged.items())

@@ -26,6 +26,7 @@ from greenroom.reports.report import (
 from greenroom.reports.sections import AnySection, columns
 from greenroom.reports.texts import date_text, interval_note, one_line, plural
 from greenroom.reports.user_audit import audit_sections
+from greenroom.reports.users import user_facts
 from greenroom.store import EvaluationRecord, ResultSummary, Usage
 from greenroom.store.evaluation_records import score_of
 
@@ -102,6 +103,7 @@ def _facts(data: EvaluationData) -> Iterator[tuple[str, str]]:
     times = f" x {evaluation.repeats}" if evaluation.repeats > 1 else ""
     rows = f"{plural(evaluation.row_count, 'row')}{times}"
     yield kind, evaluation.workflow
+    yield from user_facts(evaluation.config)
     yield "Test set", f"{evaluation.test_set}, {rows}"
     yield "Evaluated", date_text(evaluation.created_at)
     yield "Greenroom", evaluation.greenroom_version

@@ -31,6 +31,7 @@ from greenroom.reports.texts import (
     wish,
 )
 from greenroom.reports.user_audit import audit_sections
+from greenroom.reports.users import user_facts
 from greenroom.util.raw_json import plain, raw_text
 
 
@@ -48,6 +49,7 @@ def run_report(data: RunData) -> RunReport:
 def _facts(data: RunData) -> Iterator[tuple[str, str]]:
     run = data.run
     yield "Agent", words.agent_label(data)
+    yield from user_facts(run.config)
     without = f", without {plural(len(run.excluded), 'task')}" if run.excluded else ""
     yield "Environment", f"{run.env}, split {run.task_split}{without}"
     yield "Pack", words.pack_label(data)

@@ -85,7 +85,7 @@ class Printer:
 
     def header(self, report: sections.Report) -> None:
         """What it is about, the result, and what has to be known to read it."""
-        if report.kind != "greenroom.comparison":
+        if report.named:
             self.say(report.name, "bold")
         self.say(report.headline, "bold green" if report.holds and not report.notes else "bold")
         for note in report.notes:

@@ -25,6 +25,7 @@ from greenroom.reports.report import (
     EvaluatedRow,
     EvaluationReport,
     RunReport,
+    SpreadReport,
 )
 from greenroom.reports.sections import Report
 from greenroom.store.records import EpisodeRecord
@@ -63,6 +64,8 @@ def _records(report: Report) -> Iterable[BaseModel]:
         return report.episodes
     if isinstance(report, EvaluationReport):
         return report.results
+    if isinstance(report, SpreadReport):
+        return [*report.runs, *report.against_runs]
     return report.comparisons if isinstance(report, ComparisonReport) else ()
 
 
@@ -171,8 +174,9 @@ def _later(module: str, function: str) -> Callable[[Report], Iterator[str]]:
 
 
 def _junit(report: Report) -> Iterator[str]:
-    if isinstance(report, ComparisonReport):
-        raise InputError("A comparison has no test cases: JUnit XML is for runs and evaluations.")
+    if not report.named:
+        what = "A comparison" if isinstance(report, ComparisonReport) else "A spread over users"
+        raise InputError(f"{what} has no test cases: JUnit XML is for runs and evaluations.")
     return _later("junit", "render_junit")(report)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from greenroom.analysis.figures import Estimate
@@ -54,7 +54,18 @@ def measured(store: Store, evaluation: EvaluationRecord) -> JudgeFigures:
             people[f"{number}/{place}"] = list(as_list(as_list(case["people"])[place]))
             answer = said[place] if place < len(said) else None
             verdicts.append(Verdict(number, variant, result.repeat, label, answer, place))
-    return measure_check(verdicts, people=people, usage=Usage.total(usages), problems=problems)
+    settings: Mapping[str, Any] = evaluation.evaluators[0]["settings"]
+    undecided = [
+        labels for count, *labels in settings.get("undecided", ()) for _ in range(int(count))
+    ]
+    return measure_check(
+        verdicts,
+        people=people,
+        undecided=undecided,
+        unlabelled=settings.get("unlabelled", 0),
+        usage=Usage.total(usages),
+        problems=problems,
+    )
 
 
 def check_of(store: Store, evaluation: EvaluationRecord) -> JudgeCheck:
@@ -126,6 +137,19 @@ def checks_of_evaluators(
     return found
 
 
+def evaluator_notes(store: Store, evaluations: Sequence[EvaluationRecord]) -> Iterator[str]:
+    """How far the judges behind the scores can be trusted; once where it is the same in all."""
+    told: dict[str, dict[str, str]] = {}
+    for one in evaluations:
+        for alias, check in checks_of_evaluators(store, one).items():
+            told.setdefault(alias, {})[one.name] = short_words(check)
+    for alias, words in told.items():
+        if len({*words.values()}) == 1:
+            yield f"{alias}: {next(iter(words.values()))}."
+        else:
+            yield from (f"{alias} of {name}: {said}." for name, said in words.items())
+
+
 def _of_config(
     store: Store, kind: str, config: Mapping[str, Any], prompt: str
 ) -> JudgeCheck | None:
@@ -160,8 +184,15 @@ def check_notes(check: JudgeCheck) -> Iterator[str]:
             "These cases are Greenroom's own few: they show whether a judge works at all. Label "
             "cases of your own, and give them by --cases."
         )
-    elif check.figures.cases < FEWEST_CASES:
+    elif 0 < check.figures.cases < FEWEST_CASES:
         yield f"{plural(check.figures.cases, 'case')} are few: {FEWEST_CASES} tell more."
+    left_out = {
+        "people do not agree about what is right": check.figures.undecided,
+        "nobody has labelled them": check.figures.unlabelled,
+    }
+    for reason, number in left_out.items():
+        if number:
+            yield f"Left out: {plural(number, 'case')}, as {reason}."
     if check.flaws:
         yield f"Marked: this judge {' and '.join(check.flaws)}. What rests on it is doubtful."
 
@@ -193,6 +224,7 @@ __all__ = [
     "check_of_sentences",
     "check_words",
     "checks_of_evaluators",
+    "evaluator_notes",
     "in_words",
     "is_check",
     "is_over",

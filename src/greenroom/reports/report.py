@@ -14,6 +14,7 @@ from greenroom.analysis.figures import Immutable
 from greenroom.analysis.judge_checks import JudgeCheck
 from greenroom.analysis.judged import JudgedFigures
 from greenroom.analysis.slices import Slice
+from greenroom.analysis.spread_figures import RankingSpread, VarianceSplit
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.analysis.tools import ToolFigures, tool_figures
 from greenroom.audit.figures import UserAudit
@@ -174,9 +175,8 @@ class EvaluatedRow(ResultRecord):
     @classmethod
     def of(cls, record: ResultRecord, inputs: Mapping[str, Any]) -> EvaluatedRow:
         """A result as people count it."""
-        fields: dict[str, Any] = dict(record)
         counted = {"row": record.row + 1, "repeat": record.repeat + 1, "inputs": dict(inputs)}
-        return cls.model_validate(fields | counted)
+        return cls.model_validate(vars(record) | counted)
 
 
 def shown_outcome(result: ResultRecord | ResultSummary) -> str:
@@ -251,3 +251,27 @@ class ComparisonReport(Report, frozen=True):
     def regressed(self) -> list[str]:
         """Which are significantly worse than the baseline."""
         return [one.label for one in self.comparisons if one.verdict == "worse"]
+
+
+class UserRun(Immutable, frozen=True):
+    """A run of an agent with one user."""
+
+    name: str
+    user: str
+    pass_1: figures.Estimate
+    coverage: float
+    """The share of its planned episodes that have a result."""
+
+
+class SpreadReport(Report, frozen=True):
+    """An agent with several users, and another one with the same users."""
+
+    kind: Literal["greenroom.spread"] = "greenroom.spread"
+    agent: str
+    runs: list[UserRun]
+    split: VarianceSplit | None
+    """What the variance of results comes from; None if too little is known."""
+    against: str | None = None
+    against_runs: list[UserRun] = Field(default_factory=list[UserRun])
+    ranking: RankingSpread | None = None
+    """How far the order of the two depends on the user."""

@@ -25,25 +25,63 @@ from greenroom.store.records import EpisodeSummary, total_cost
 from greenroom.store.tallies import Tallies, add_tallies
 
 
-class RunTally:
-    """Counts the episodes of a run one by one. What is kept of each is small."""
+class ComparedTally:
+    """Counts the episodes of a run one by one, as far as a comparison needs it."""
 
     def __init__(self) -> None:
         self.counted: list[EpisodeSummary] = []
         self._reasons: dict[int, tuple[int, str]] = {}
+        self._judged = JudgedTally()
+
+    def add(self, episode: CountedEpisode) -> None:
+        """Count an episode."""
+        summary, diagnosis = episode.summary, episode.diagnosis
+        self.counted.append(summary)
+        self._judged.add(summary.reward, episode.counts.judged)
+        if diagnosis is not None:
+            first = (summary.trial, diagnosis.explanation)
+            known = self._reasons.setdefault(summary.task_index, first)
+            self._reasons[summary.task_index] = min(known, first)
+
+    def judged(self, store: Store, run: RunRecord) -> JudgedFigures | None:
+        """What a judge said of the run; None if no episode has sentences that count."""
+        found = self._judged.figures(judge_of(run.config))
+        if found is None or not found.judge:
+            return found
+        return found.model_copy(update={"check": check_of_sentences(store, run)})
+
+    def compared(self, run: RunRecord) -> ComparedRun:
+        """The run as it is compared with others."""
+        return ComparedRun(
+            label=run.name,
+            episodes=self.counted,
+            task_indices=run.task_indices,
+            num_trials=run.num_trials,
+            over=run.status != "running",
+            asks_no_model=run.reads_script,
+            tells_itself=not run.config.get("model"),
+            reasons={task: why for task, (_, why) in self._reasons.items()},
+        )
+
+
+class RunTally(ComparedTally):
+    """Counts all that a report needs. What is kept of each episode is small."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self._sliced: list[SlicedEpisode] = []
         self._failures = FailureTally(shared.MOST_FAILURES)
         self._tools, self._repeats, self._crashes = ToolTally(), RepeatTally(), Counter[str]()
-        self._judged, self._spans = JudgedTally(), new_spans()
+        self._spans = new_spans()
         self._pruned = 0
         self._facts: dict[tuple[str, str], None] = {}
         self._tallies, self._user_tallies = Tallies(), Tallies()
 
     def add(self, episode: CountedEpisode) -> None:
         """Count an episode."""
+        super().add(episode)
         summary, counts, diagnosis = episode.summary, episode.counts, episode.diagnosis
         task = summary.task_index
-        self.counted.append(summary)
         self._pruned += episode.is_pruned
         add_episode_seconds(
             self._spans, task, summary.seconds, counts.turn_seconds, counts.model_seconds
@@ -51,17 +89,12 @@ class RunTally:
         self._tools.add(counts.tools, counts.user_tools)
         if summary.outcome != NO_RESULT:
             self._repeats.add(task, counts.played)
-        self._judged.add(summary.reward, counts.judged)
         if summary.outcome == "crashed":
             self._crashes[counts.crash] += 1
         self._facts.update(dict.fromkeys(counts.facts.items()))
         add_tallies(self._tallies, counts.tallies)
         add_tallies(self._user_tallies, counts.user_tallies)
         self._failures.add(diagnosis)
-        if diagnosis is not None:
-            first = (summary.trial, diagnosis.explanation)
-            known = self._reasons.setdefault(task, first)
-            self._reasons[task] = min(known, first)
         if summary.reward is not None:
             kind = None if diagnosis is None else diagnosis.kind
             self._sliced.append(SlicedEpisode.of(summary, kind, counts.tags, counts.wanted))
@@ -104,30 +137,18 @@ class RunTally:
             slices={one: slices_of(self._sliced, one) for one in by},
         )
 
-    def judged(self, store: Store, run: RunRecord) -> JudgedFigures | None:
-        """What a judge said of the run; None if no episode has sentences that count."""
-        found = self._judged.figures(judge_of(run.config))
-        if found is None or not found.judge:
-            return found
-        return found.model_copy(update={"check": check_of_sentences(store, run)})
 
-    def compared(self, run: RunRecord) -> ComparedRun:
-        """The run as it is compared with others."""
-        return ComparedRun(
-            label=run.name,
-            episodes=self.counted,
-            task_indices=run.task_indices,
-            num_trials=run.num_trials,
-            over=run.status != "running",
-            asks_no_model=run.reads_script,
-            tells_itself=not run.config.get("model"),
-            reasons={task: why for task, (_, why) in self._reasons.items()},
-        )
-
-
-def counted_run(episodes: Iterable[CountedEpisode], run: RunRecord | None = None) -> RunTally:
-    """What is kept of all episodes of a run; given the run, those of excluded tasks are not."""
+def counted_run(episodes: Iterable[CountedEpisode], run: RunRecord) -> RunTally:
+    """What a report of a run needs of its episodes; those of excluded tasks are left out."""
     tally = RunTally()
+    for episode in counted_of_run(run, episodes):
+        tally.add(episode)
+    return tally
+
+
+def compared_run(episodes: Iterable[CountedEpisode], run: RunRecord | None = None) -> ComparedTally:
+    """What a comparison needs of episodes; given the run, those of excluded tasks are left out."""
+    tally = ComparedTally()
     for episode in episodes if run is None else counted_of_run(run, episodes):
         tally.add(episode)
     return tally

@@ -278,9 +278,11 @@ AnySection = Annotated[
 
 
 class Report(Immutable, frozen=True):
-    """What is said of a run, an evaluation or a comparison."""
+    """What is said of a run, an evaluation, a comparison or an agent with several users."""
 
-    kind: Literal["greenroom.run", "greenroom.evaluation", "greenroom.comparison"]
+    kind: Literal[
+        "greenroom.run", "greenroom.evaluation", "greenroom.comparison", "greenroom.spread"
+    ]
     version: int = REPORT_VERSION
     name: str
     headline: str
@@ -291,6 +293,11 @@ class Report(Immutable, frozen=True):
     """Who, what, when: the lines below the name."""
     gates: list[GateResult] = Field(default_factory=list[GateResult])
     sections: list[AnySection] = Field(default_factory=list[AnySection])
+
+    @property
+    def named(self) -> bool:
+        """Whether it is of one thing, which its name says; the headline names all others."""
+        return self.kind in ("greenroom.run", "greenroom.evaluation")
 
     @property
     def holds(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 
 from greenroom.analysis.figures import Estimate, Immutable, Latency
 from greenroom.analysis.tally import usage_by_purse
+from greenroom.audit import KINDS
 from greenroom.reports import sections
 from greenroom.reports.plain import without_secrets
 from greenroom.reports.sections import AnySection, Cell, Column, Figure, Format, Point, Row, columns
@@ -91,8 +92,13 @@ def tallies_table(section_id: str, title: str, tallies: Tallies) -> Iterator[Any
 
 
 def users_tallies(tallies: Tallies) -> Iterator[AnySection]:
-    """What the simulated users of a run or an evaluation counted."""
-    yield from tallies_table("user", "What the user counted", tallies)
+    """What the simulated users of a run or an evaluation counted; findings by their labels."""
+    labels: dict[str, str] = {kind: info.label for kind, info in KINDS.items()}
+    shown = {
+        of: {labels.get(what, what): count for what, count in counts.items()}
+        for of, counts in tallies.items()
+    }
+    yield from tallies_table("user", "What the user counted", shown)
 
 
 def _amount(of: str, count: float | None) -> Cell:

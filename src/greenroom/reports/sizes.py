@@ -22,7 +22,7 @@ from greenroom.analysis.sizes import (
 )
 from greenroom.analysis.tally import SOLVED, Tally, reward_of
 from greenroom.errors import InputError
-from greenroom.reports.run_tally import counted_run
+from greenroom.reports.run_tally import compared_run
 from greenroom.reports.task_sets import check_same_tasks
 from greenroom.reports.texts import plural
 from greenroom.store import RunRecord, Store
@@ -96,13 +96,26 @@ def comparison_plan(
             f"How far {names[0]} and {names[1]} lie apart on {plural(len(shared), 'task')}."
         )
         if not spread.separable:
-            assumed.append("Tasks have one trial each: all that varies is put down to tasks.")
+            assumed.append(
+                "Tasks have one trial each: all that varies is put down to tasks."
+                if trials == 1
+                else "The runs lie as far apart on each task: it is as if one task differed."
+            )
         elif trials < 2:
             assumed.append("Few tasks have several trials, so what varies is roughly known.")
     else:
         known = _tasks_of(runs, success, likeness, measured, assumed)
+        if detect > max(known.success, 1 - known.success):
+            raise InputError(
+                f"An agent that solves {100 * known.success:.3g} % of trials cannot be surpassed, "
+                f"or fallen short of, by {detect:g}: --detect a smaller difference."
+            )
         likely = ALIKE if alike is None else alike
-        spread = known.of_difference(likely)
+        spread = known.of_difference(likely, detect)
+        assumed.append(
+            f"The other agent solves {100 * known.other(detect):.3g} % of trials: of more and less "
+            "that which takes more to find."
+        )
         assumed.append(
             f"The chances of both agents have a correlation of {likely:g} over tasks (--alike)."
         )
@@ -149,7 +162,7 @@ def _tasks_of(
     likely = LIKENESS if likeness is None else likeness
     if not runs:
         often = SUCCESS if success is None else success
-        assumed.append(f"The agents solve {100 * often:.3g} % of trials (--success).")
+        assumed.append(f"One agent solves {100 * often:.3g} % of trials (--success).")
         assumed.append(_likeness_sentence(likely))
         return TaskSpread(success=often, likeness=likely)
     (one,) = runs
@@ -174,7 +187,7 @@ def _likeness_sentence(likeness: float) -> str:
 
 
 def _played(run: RunRecord, store: Store, at_once: int | None) -> _Played:
-    counted = counted_run(counted_episodes(store, run.id)).compared(run)
+    counted = compared_run(counted_episodes(store, run.id)).compared(run)
     tally = counted.counted()
     counts = _counts(tally)
     if len(counts) < _FEWEST_TASKS:

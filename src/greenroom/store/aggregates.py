@@ -8,7 +8,7 @@ from sys import intern
 
 from sqlalchemy import Engine, and_, case, null, select, tuple_
 
-from greenroom.store.database import transaction
+from greenroom.store.database import streamed
 from greenroom.store.episode_counts import COUNTS_VERSION, EpisodeCounts
 from greenroom.store.job_rows import cell_of
 from greenroom.store.kinds import RUNS
@@ -68,8 +68,8 @@ def _read(
         .where(and_(*conditions))
         .order_by(results.c.item, results.c.trial)
     )
-    with transaction(engine) as connection:
-        for row in connection.execution_options(yield_per=500).execute(statement):
+    with streamed(engine, statement, 500) as rows:
+        for row in rows:
             if row.record is not None:
                 yield cell_of(RUNS, row)
                 continue
@@ -91,7 +91,7 @@ def pruned_digests(engine: Engine, run_id: str) -> dict[CellKey, str]:
         results.c.job_id == run_id, is_pruned
     )
     found: dict[CellKey, str] = {}
-    with transaction(engine) as connection:
-        for row in connection.execution_options(yield_per=500).execute(statement):
+    with streamed(engine, statement, 500) as rows:
+        for row in rows:
             found[row.item, row.trial] = raw_value(row.record)["pruned"]["digest"]
     return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Engine, delete, exists, insert, literal, select
 
-from greenroom.store.database import transaction
+from greenroom.store.database import streamed, transaction
 from greenroom.store.records import CellKey
 from greenroom.store.schema import attempt_logs
 from greenroom.util.raw_json import storable
@@ -64,8 +64,8 @@ class AttemptLogs:
         if trial is not None:
             wanted.append(table.trial == trial)
         statement = select(attempt_logs).where(*wanted).order_by(table.id)
-        with transaction(self.engine) as connection:
-            for row in connection.execution_options(yield_per=200).execute(statement):
+        with streamed(self.engine, statement, 200) as rows:
+            for row in rows:
                 yield KeptLog((row.item, row.trial), row.started_at, row.worker, row.ended, row.log)
 
 

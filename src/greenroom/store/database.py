@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sqlite3
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -12,7 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from platformdirs import user_data_path
-from sqlalchemy import URL, Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy import (
+    URL,
+    Connection,
+    CursorResult,
+    Engine,
+    Executable,
+    Table,
+    create_engine,
+    event,
+    func,
+    make_url,
+    select,
+)
 from sqlalchemy.exc import (
     ArgumentError,
     DBAPIError,
@@ -29,6 +42,17 @@ WAIT_VARIABLE = "GREENROOM_DATABASE_WAIT"
 LONGEST_WAIT = 300.0
 """Seconds: a job waits so long for its database, from the first call that failed."""
 BUSY_SECONDS = 30.0
+_LIMITS = {
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 30_000,
+}
+"""A server that vanishes without a word is missed within half a minute: else it takes 15 minutes.
+
+The names are those of PostgreSQL's library; the URL may say otherwise.
+"""
 
 
 class StoreError(InputError):
@@ -41,6 +65,7 @@ class StoreOutage(StoreError):
 
 def database_url(text: str | None = None) -> URL:
     """The database's URL: GREENROOM_DATABASE_URL, or a file in the user's data directory."""
+    source = "The URL" if text else URL_VARIABLE
     text = text or os.environ.get(URL_VARIABLE)
     if not text:
         path = user_data_path("greenroom", appauthor=False) / "greenroom.db"
@@ -49,12 +74,12 @@ def database_url(text: str | None = None) -> URL:
         url = make_url(text)
     except ArgumentError as error:
         raise StoreError(
-            f"{URL_VARIABLE} is not a database URL: use sqlite:///FILE or "
+            f"{source} is not a database URL: use sqlite:///FILE or "
             "postgresql://USER@HOST/DATABASE."
         ) from error
     if url.get_backend_name() not in ("sqlite", "postgresql"):
         raise StoreError(
-            f"{URL_VARIABLE} names a {url.get_backend_name()} database: Greenroom supports SQLite "
+            f"{source} names a {url.get_backend_name()} database: Greenroom supports SQLite "
             "and PostgreSQL."
         )
     if url.drivername == "postgresql":
@@ -80,7 +105,10 @@ def open_engine(url: URL) -> Engine:
     try:
         # Many workers share a server that has room for a hundred connections: each keeps two, and
         # has more while several threads want one.
-        return create_engine(url, pool_pre_ping=True, pool_size=2, max_overflow=13)
+        limits = {name: value for name, value in _LIMITS.items() if name not in url.query}
+        return create_engine(
+            url, pool_pre_ping=True, pool_size=2, max_overflow=13, connect_args=limits
+        )
     except ModuleNotFoundError as error:
         raise StoreError(
             "PostgreSQL needs its driver: pip install 'greenroom[postgres]'."
@@ -104,9 +132,31 @@ def transaction(engine: Engine) -> Generator[Connection]:
         raise _explained(engine.url, error) from error
 
 
+@contextmanager
+def streamed(engine: Engine, statement: Executable, at_a_time: int) -> Generator[CursorResult[Any]]:
+    """The rows that a query finds, fetched a few at a time.
+
+    Whoever stops in the middle leaves no cursor open.
+    """
+    with (
+        transaction(engine) as connection,
+        connection.execution_options(yield_per=at_a_time).execute(statement) as rows,
+    ):
+        yield rows
+
+
 def sql_state(error: BaseException | None) -> str | None:
     """PostgreSQL's code of an error, if it has one."""
     return getattr(getattr(error, "orig", None), "sqlstate", None)
+
+
+def database_time(connection: Connection) -> float:
+    """Seconds since 1970 by the clock of the database, which all processes share."""
+    # SQLite's processes share a machine. Those of PostgreSQL may have clocks that differ.
+    if connection.dialect.name != "postgresql":
+        return time.time()
+    clock = func.extract("epoch", func.clock_timestamp())
+    return float(connection.execute(select(clock)).scalar_one())
 
 
 def insert_into(engine: Engine, table: Table) -> Any:
@@ -186,6 +236,8 @@ _SQLITE_PROBLEMS = {
 
 
 _READ_ONLY = "25006"
+# A server that refuses to be talked to gives no code. One in another language is waited for.
+_REFUSALS = ("authentication failed", "no password supplied", "does not exist", "no pg_hba.conf")
 _PASSING = ("database is locked", "disk is full", "disk I/O error")
 
 
@@ -205,6 +257,8 @@ def _explained(url: URL, error: SQLAlchemyError) -> StoreError:
 def _is_outage(url: URL, error: SQLAlchemyError, text: str) -> bool:
     if url.get_backend_name() == "sqlite":
         return any(sign in text for sign in _PASSING)
+    if sql_state(error) is None and any(sign in text for sign in _REFUSALS):
+        return False
     lost = isinstance(error, DBAPIError) and error.connection_invalidated
     passing = isinstance(error, (OperationalError, InterfaceError))
     return lost or passing or sql_state(error) == _READ_ONLY

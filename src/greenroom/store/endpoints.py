@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import time
+import math
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Engine, func, select, update
+from sqlalchemy import Connection, Engine, select, update
 
-from greenroom.store.database import insert_into, transaction
+from greenroom.store.database import database_time, insert_into, transaction
 from greenroom.store.schema import endpoints
 
 _REMEMBERED = 60.0
+_AHEAD = 1.0
+"""Seconds: what a process has reserved and uses no more, as it was killed, is soon over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +31,30 @@ class Endpoints:
 
     engine: Engine
 
-    def reserve(self, name: str, rate: float, count: int) -> float:
-        """Reserve so many moments, evenly spaced: how many seconds it is until the first."""
+    def reserve(self, name: str, rate: float, count: int) -> tuple[float, int]:
+        """Reserve up to so many moments, evenly spaced, none of them far ahead.
+
+        How many seconds it is until the first, and how many there are.
+        """
         with transaction(self.engine) as connection:
             self._hold(connection, name)
             row = connection.execute(select(endpoints).where(endpoints.c.name == name)).one()
-            now = _now(connection)
-            first = max(row.next_at, row.held_until, now)
-            _set(connection, name, next_at=first + count / rate)
-        return first - now
+            now = database_time(connection)
+            # A lower rate, or a clock that was set back, may have left a moment far ahead.
+            following = min(row.next_at, now + _AHEAD + 1 / rate)
+            first = max(following, row.held_until, now)
+            near = math.floor((now + _AHEAD - first) * rate) + 1
+            reserved = max(min(count, near), 0)
+            if reserved:
+                _set(connection, name, next_at=first + reserved / rate)
+        return first - now, reserved
 
     def overloaded(self, name: str, seconds: float) -> float:
         """Tell all that an endpoint asked for less, and to be left alone for so long: when."""
         with transaction(self.engine) as connection:
             self._hold(connection, name)
             row = connection.execute(select(endpoints).where(endpoints.c.name == name)).one()
-            now = _now(connection)
+            now = database_time(connection)
             _set(connection, name, cut_at=now, held_until=max(row.held_until, now + seconds))
         return now
 
@@ -62,7 +72,7 @@ def cuts(connection: Connection) -> dict[str, Cut]:
     rows = connection.execute(select(endpoints).where(endpoints.c.cut_at > 0)).all()
     if not rows:
         return {}
-    now = _now(connection)
+    now = database_time(connection)
     return {
         row.name: Cut(row.cut_at, max(row.held_until - now, 0.0))
         for row in rows
@@ -72,11 +82,3 @@ def cuts(connection: Connection) -> dict[str, Cut]:
 
 def _set(connection: Connection, endpoint: str, **values: float | str) -> None:
     connection.execute(update(endpoints).where(endpoints.c.name == endpoint).values(**values))
-
-
-def _now(connection: Connection) -> float:
-    # SQLite's processes share a machine. Those of PostgreSQL may have clocks that differ.
-    if connection.dialect.name != "postgresql":
-        return time.time()
-    clock = func.extract("epoch", func.clock_timestamp())
-    return float(connection.execute(select(clock)).scalar_one())

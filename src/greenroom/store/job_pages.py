@@ -8,6 +8,7 @@ from typing import Any, Generic
 
 from sqlalchemy import ColumnElement, Engine, Select, case, func, or_, select, tuple_
 
+from greenroom.store.at_work import leases_of_jobs
 from greenroom.store.database import transaction
 from greenroom.store.job_rows import (
     SUMMARY_COLUMNS,
@@ -22,7 +23,6 @@ from greenroom.store.job_rows import (
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.records import CellKey
 from greenroom.store.schema import jobs, results, test_sets
-from greenroom.store.workers import leases_of_jobs
 from greenroom.util.raw_json import record_text, storable
 
 _AT_ONCE = 200

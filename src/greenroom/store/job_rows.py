@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
+from greenroom.store.at_work import any_held
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.records import CellKey, CellRecord, JobRecord, JobStatus, Usage
 from greenroom.store.schema import results
-from greenroom.store.workers import any_held
 from greenroom.util.raw_json import raw_value, record_of, record_text, storable
 
 SUMMARY_COLUMNS = (

@@ -28,9 +28,16 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from greenroom.errors import InputError, UnknownName
 from greenroom.store.allowances import Allowance, Allowances
+from greenroom.store.at_work import any_held, leases_of_jobs, waits_for_workers
 from greenroom.store.attempt_logs import AttemptLogs
-from greenroom.store.control import Controls, hold_job
-from greenroom.store.database import StoreError, insert_into, insert_or_replace, transaction
+from greenroom.store.control import Controls, control_of, hold_job
+from greenroom.store.database import (
+    StoreError,
+    insert_into,
+    insert_or_replace,
+    streamed,
+    transaction,
+)
 from greenroom.store.endpoints import Endpoints
 from greenroom.store.job_pages import JobPages, listed
 from greenroom.store.job_rows import (
@@ -52,8 +59,8 @@ from greenroom.store.job_rows import (
 )
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.records import CellKey, Usage
-from greenroom.store.schema import cells, failed_attempts, jobs, results
-from greenroom.store.workers import Workers, any_held, leases_of_jobs, leave_queue
+from greenroom.store.schema import failed_attempts, jobs, results
+from greenroom.store.workers import Workers, leave_queue
 from greenroom.util.raw_json import record_text, storable
 
 _BAD_VALUES = (DataError, IntegrityError)
@@ -158,11 +165,11 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             return [job_of(self.kind, row) for row in connection.execute(statement)]
 
     def in_need(self) -> list[JobT]:
-        """The jobs with cells that wait for a worker, the oldest first."""
-        waiting = select(cells.c.job_id).where(cells.c.worker.is_(None))
-        statement = self._rows().where(jobs.c.id.in_(waiting)).order_by(jobs.c.created_at)
+        """The jobs with cells that wait for a worker, the oldest first; none that is paused."""
         with transaction(self._engine) as connection:
-            return [job_of(self.kind, row) for row in connection.execute(statement)]
+            waiting = self._rows().where(waits_for_workers(connection))
+            rows = connection.execute(waiting.order_by(jobs.c.created_at)).all()
+        return [job_of(self.kind, row) for row in rows if not control_of(row.control).paused]
 
     def standings(self, *, parent: str | None = None) -> list[Standing[JobT]]:
         """The same jobs as `all`, with how each stands: counted by the database at once."""
@@ -241,8 +248,8 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             .where(results.c.job_id == job_id)
             .order_by(results.c.item, results.c.trial)
         )
-        with transaction(self._engine) as connection:
-            for row in connection.execution_options(yield_per=200).execute(statement):
+        with streamed(self._engine, statement, 200) as rows:
+            for row in rows:
                 yield cell_of(self.kind, row)
 
     def result(self, job_id: str, key: CellKey) -> CellT | None:
@@ -258,8 +265,8 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
         """The sha256 of each result of a job, as it is kept: any byte that changes changes it."""
         statement = select(results).where(results.c.job_id == job_id)
         digests: dict[CellKey, str] = {}
-        with transaction(self._engine) as connection:
-            for row in connection.execution_options(yield_per=200).execute(statement):
+        with streamed(self._engine, statement, 200) as rows:
+            for row in rows:
                 digests[row.item, row.trial] = digest_of(row)
         return digests
 
@@ -270,8 +277,8 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
             .where(results.c.job_id == job_id)
             .order_by(results.c.item, results.c.trial)
         )
-        with transaction(self._engine) as connection:
-            for row in connection.execution_options(yield_per=500).execute(statement):
+        with streamed(self._engine, statement, 500) as rows:
+            for row in rows:
                 yield self.kind.read_summary(row)
 
     # Attempts without a result
@@ -313,6 +320,22 @@ class Jobs(Generic[JobT, CellT, SummaryT]):
                 )
                 for row in connection.execute(statement)
             ]
+
+    def attempts_cost(self, job_id: str, after: int = 0) -> tuple[float, int]:
+        """What attempts without a result cost, as far as it is known, and the last one's number.
+
+        `after` is that of an earlier answer: only later attempts are counted.
+        """
+        of_table = failed_attempts.c
+        statement = select(of_table.id, of_table.usage).where(
+            of_table.job_id == job_id, of_table.id > after
+        )
+        cost = 0.0
+        with transaction(self._engine) as connection:
+            for number, text in connection.execute(statement):
+                cost += sum(used.cost or 0.0 for used in usage_from(text).values())
+                after = max(after, number)
+        return cost, after
 
     def _spent(self, job_id: str) -> Allowance:
         used = self.usages(job_id)

@@ -1,7 +1,8 @@
 """Leases: for a while, a process says that it is alive.
 
 Machines compare their wall clocks. On the machine that holds the lease its uptime counts, which
-goes on evenly if the wall clock jumps.
+goes on evenly if the wall clock jumps, and whether its process is there. Containers of one host
+name are machines of their own: they do not see each other's processes.
 """
 
 from __future__ import annotations
@@ -10,15 +11,20 @@ import os
 import socket
 import time
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from uuid import uuid4
 
 from sqlalchemy import Engine, delete, select
 
-from greenroom.store.database import insert_or_replace, transaction
+from greenroom.errors import InputError
+from greenroom.store.database import database_time, insert_or_replace, transaction
 from greenroom.store.schema import meta
 
 LEASE_SECONDS = 60.0
 RENEWAL_SECONDS = 15.0
+_MOST_AHEAD = 20.0
+"""Two clocks that are off by so much in both directions still tell a lease that is renewed."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ def this_process() -> LeaseOwner:
 def lease_text(owner: LeaseOwner) -> str:
     """A lease that begins now, as it is kept: its owner, and until when by uptime and by clock."""
     uptime = time.monotonic() + LEASE_SECONDS
-    return f"{owner}@{uptime:.0f}~{time.time() + LEASE_SECONDS:.0f}"
+    return f"{owner}@{uptime:.0f}!{_processes()}~{time.time() + LEASE_SECONDS:.0f}"
 
 
 def is_held(lease: str, *, expired: bool = True) -> bool:
@@ -50,14 +56,27 @@ def is_held(lease: str, *, expired: bool = True) -> bool:
     Without `expired`, a lease that has run out still counts if its process may be alive.
     """
     held, _, until = lease.rpartition("~")
+    held, _, processes = held.partition("!")
     host, pid, token = held.rsplit("/", 2)
-    if host != socket.gethostname():
+    if host != socket.gethostname() or processes not in ("", _processes()):
         return not expired or float(until) >= time.time()
     uptime = token.partition("@")[2]
     # An uptime far ahead is that of an earlier start of the machine.
     ahead = float(uptime) - time.monotonic()
     valid = ahead <= LEASE_SECONDS + 1 and (ahead >= 0 or not expired)
     return valid and _is_alive(int(pid))
+
+
+def refuse_wrong_clock(engine: Engine) -> None:
+    """Refuse to share work with other machines if this one's clock is not that of the database."""
+    with transaction(engine) as connection:
+        ahead = time.time() - database_time(connection)
+    if abs(ahead) > _MOST_AHEAD:
+        how = "ahead of" if ahead > 0 else "behind"
+        raise InputError(
+            f"The clock of this machine is {abs(ahead):,.0f} seconds {how} the database's: set it "
+            "right. Workers judge by their clocks which of them are lost."
+        )
 
 
 @dataclass(frozen=True)
@@ -94,6 +113,15 @@ class ProcessLeases:
 
 def _process_key(owner: str) -> str:
     return f"process {owner.rpartition('/')[2]}"
+
+
+@cache
+def _processes() -> str:
+    """Which processes this one can see: Linux numbers the containers of a machine."""
+    try:
+        return str(Path("/proc/self/ns/pid").stat().st_ino)
+    except OSError:
+        return ""
 
 
 def _is_alive(pid: int) -> bool:

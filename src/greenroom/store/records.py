@@ -124,7 +124,7 @@ AnyUsage = Usage | UsageCounts
 
 def small_usage(usage: Mapping[str, Usage]) -> dict[str, UsageCounts]:
     """Usage by purse, as summaries hold it."""
-    return {purse: UsageCounts(**dict(one)) for purse, one in usage.items()}
+    return {purse: UsageCounts(**vars(one)) for purse, one in usage.items()}
 
 
 @cache

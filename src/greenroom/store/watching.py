@@ -7,10 +7,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, func, select
 
+from greenroom.store.at_work import any_held, leases_of_jobs
 from greenroom.store.database import transaction
 from greenroom.store.outcomes import NO_RESULT
 from greenroom.store.schema import boards, jobs, notes, results, threads, turns, workers
-from greenroom.store.workers import any_held, leases_of_jobs
 from greenroom.util.raw_json import raw_value
 
 _MOST = 200

@@ -103,20 +103,30 @@ class Workers:
     """What a job is called in messages: "run"."""
 
     def join(
-        self, job_id: str, name: str, owner: LeaseOwner, order: Order, *, helps: bool = False
+        self,
+        job_id: str,
+        name: str,
+        owner: LeaseOwner,
+        order: Order,
+        *,
+        helps: bool = False,
+        expired: bool = True,
     ) -> None:
         """Work on a job from now on; whoever comes first puts its cells into the queue.
 
         One that `helps` joins others, and tries no broken cell again unless it is in the queue. One
-        that does not is refused while there are others.
+        that does not is refused while there are others. `expired` is that of `free_lost`.
         """
         with transaction(self.engine) as connection:
             hold_job(connection, job_id)
-            others = [one for one in self._living(connection, job_id) if one != owner.token]
+            there = _without_lost(connection, job_id, expired=expired or not helps)
+            others = [one for one in there if one.id != owner.token]
             if not helps:
-                self._refuse(connection, name, others)
+                self._refuse(name, others)
                 _fill(connection, job_id, order(_done(connection, job_id, broken=False)))
-            elif not others and not _any_left(connection, job_id):
+            elif not any(is_held(one.lease) for one in others) and not _any_left(
+                connection, job_id
+            ):
                 _fill(connection, job_id, order(_done(connection, job_id, broken=True)))
             row = {"id": owner.token, "job_id": job_id, "lease": lease_text(owner)}
             connection.execute(delete(workers).where(workers.c.id == owner.token))
@@ -126,7 +136,7 @@ class Workers:
         """Put the cells of a job into the queue for workers; refused while there are any."""
         with transaction(self.engine) as connection:
             hold_job(connection, job_id)
-            self._refuse(connection, name, self._living(connection, job_id))
+            self._refuse(name, _without_lost(connection, job_id))
             _fill(connection, job_id, order(_done(connection, job_id, broken=False)))
 
     def claim(self, job_id: str, owner: LeaseOwner, count: int) -> list[tuple[int, CellKey]]:
@@ -160,6 +170,11 @@ class Workers:
             found = connection.execute(statement).scalar()
         return -1 if found is None else found
 
+    def any_left(self, job_id: str) -> bool:
+        """Whether a cell in the queue has no result yet."""
+        with transaction(self.engine) as connection:
+            return _any_left(connection, job_id)
+
     def drop(self, job_id: str, keys: Sequence[CellKey]) -> None:
         """Take cells out of the queue that cannot be attempted, such as those of a deleted run."""
         with transaction(self.engine) as connection:
@@ -183,7 +198,7 @@ class Workers:
             keys = connection.execute(chosen.order_by(results.c.trial, results.c.item)).all()
             connection.execute(insert(failed_attempts).from_select(names, attempts))
             connection.execute(delete(results).where(*of_job))
-            if self._living(connection, job_id) or _any_left(connection, job_id):
+            if _without_lost(connection, job_id) or _any_left(connection, job_id):
                 place = connection.execute(last).scalar_one() + 1
                 _put(connection, job_id, [(row.item, row.trial) for row in keys], place)
         return len(keys)
@@ -207,16 +222,19 @@ class Workers:
             owner.token in there, there, control_of(job.control), bool(job.left), asked_for_less
         )
 
-    def leave(self, job_id: str, owner: LeaseOwner, spent: Allowance = NOTHING) -> None:
+    def leave(
+        self, job_id: str, owner: LeaseOwner, spent: Allowance = NOTHING, *, expired: bool = True
+    ) -> None:
         """Stop working on a job; `spent` is what was spent of the part of the budget that it had.
 
-        The last one takes the queue along: nobody goes on unasked.
+        The last one takes the queue along: nobody goes on unasked. `expired` is that of
+        `free_lost`.
         """
         with transaction(self.engine) as connection:
             hold_job(connection, job_id)
             count_as_spent(connection, job_id, owner.token, spent)
             connection.execute(delete(workers).where(workers.c.id == owner.token))
-            if not self._living(connection, job_id):
+            if not _without_lost(connection, job_id, expired=expired):
                 connection.execute(delete(cells).where(cells.c.job_id == job_id))
 
     def free_lost(self, job_id: str, *, expired: bool) -> list[str]:
@@ -280,25 +298,12 @@ class Workers:
             if is_held(row.lease)
         ]
 
-    def _living(self, connection: Connection, job_id: str) -> list[str]:
-        """The workers that are there, once those that are gone have been removed."""
-        living: list[str] = []
-        for row in connection.execute(_of(job_id)).all():
-            if is_held(row.lease):
-                living.append(row.id)
-            else:
-                count_as_spent(connection, job_id, row.id)
-                connection.execute(delete(workers).where(workers.c.id == row.id))
-        return living
-
-    def _refuse(self, connection: Connection, name: str, others: Sequence[str]) -> None:
-        if not others:
-            return
-        lease = select(workers.c.lease).where(workers.c.id == others[0])
-        raise InputError(
-            f"Another process works on the {self.noun} '{name}' "
-            f"({_named(connection.execute(lease).scalar_one())}): wait for it, or stop it."
-        )
+    def _refuse(self, name: str, others: Sequence[Any]) -> None:
+        if others:
+            raise InputError(
+                f"Another process works on the {self.noun} '{name}' ({_named(others[0].lease)}): "
+                "wait for it, or stop it."
+            )
 
 
 def leave_queue(connection: Connection, found: Iterable[tuple[str, int, int]]) -> None:
@@ -308,15 +313,16 @@ def leave_queue(connection: Connection, found: Iterable[tuple[str, int, int]]) -
         connection.execute(_LEAVING, rows)
 
 
-def leases_of_jobs(jobs_id: Any) -> Any:
-    """The leases of a job's workers as a column of a query, for `any_held`."""
-    joined = func.aggregate_strings(workers.c.lease, "\n")
-    return select(joined).where(workers.c.job_id == jobs_id).scalar_subquery().label("leases")
-
-
-def any_held(leases: str | None) -> bool:
-    """Whether one of the leases in a column is valid."""
-    return any(is_held(lease) for lease in (leases or "").splitlines())
+def _without_lost(connection: Connection, job_id: str, *, expired: bool = True) -> list[Any]:
+    """The workers that are there, once those that are gone have been removed."""
+    there: list[Any] = []
+    for row in connection.execute(_of(job_id)).all():
+        if is_held(row.lease, expired=expired):
+            there.append(row)
+        else:
+            count_as_spent(connection, job_id, row.id)
+            connection.execute(delete(workers).where(workers.c.id == row.id))
+    return there
 
 
 def _of(job_id: str) -> Any:

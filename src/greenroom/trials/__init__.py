@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from greenroom.trials.outside import outside_fault
     from greenroom.trials.pools import open_models
     from greenroom.trials.progress import Watcher, watch_job
-    from greenroom.trials.refused import remove_if_refused
+    from greenroom.trials.refused import has_begun, remove_if_refused
     from greenroom.trials.seeds import cell_seed
 
 if not TYPE_CHECKING:
@@ -21,7 +21,7 @@ if not TYPE_CHECKING:
         __name__,
         engine="Attempted Plan run_job",
         progress="Watcher watch_job",
-        refused="remove_if_refused",
+        refused="has_begun remove_if_refused",
         seeds="cell_seed",
         pools="open_models",
         outside="outside_fault",
@@ -33,6 +33,7 @@ __all__ = [
     "Plan",
     "Watcher",
     "cell_seed",
+    "has_begun",
     "open_models",
     "outside_fault",
     "progress_bar",

@@ -27,6 +27,7 @@ class SharedBudget:
         self._asking = anyio.Lock()
         self._owner = membership.owner
         self._workers = 1
+        self._most = budget.max_cost, budget.max_tokens
         self._granted: Allowance = NOTHING
         self._base = budget.cost, budget.tokens
         self.dry = False
@@ -95,16 +96,26 @@ class SharedBudget:
         )
 
     async def balance(self) -> None:
-        """Once others have joined, give back what is not needed soon."""
-        joined = len(self._membership.look.workers) > self._workers
-        self._workers = len(self._membership.look.workers)
-        if not joined or not self._budget.limited or self._granted == NOTHING:
+        """Give back what is not needed soon once others have joined, and all once it is less."""
+        budget, workers = self._budget, len(self._membership.look.workers)
+        joined, self._workers = workers > self._workers, workers
+        before, self._most = self._most, (budget.max_cost, budget.max_tokens)
+        if _is_less(self._most, before):
+            await self._give_back(1.0)
+        elif joined:
+            await self._give_back(_SURPLUS)
+
+    async def _give_back(self, part: float) -> None:
+        """Give back this part of what is neither spent nor reserved."""
+        if not self._budget.limited or self._granted == NOTHING:
             return
         async with self._asking:
-            spent = self.spent()
+            spent, reserved, given = self.spent(), self._budget.reserved, self._granted
+            cost = min(spent.cost + reserved[0], given.cost)
+            tokens = min(spent.tokens + reserved[1], given.tokens)
             kept = Allowance(
-                spent.cost + (self._granted.cost - spent.cost) * (1 - _SURPLUS),
-                spent.tokens + int((self._granted.tokens - spent.tokens) * (1 - _SURPLUS)),
+                cost + (given.cost - cost) * (1 - part),
+                tokens + int((given.tokens - tokens) * (1 - part)),
             )
             await self._work.in_store(
                 self._work.jobs.allowances.give_back,
@@ -125,3 +136,10 @@ class SharedBudget:
             self._owner = self._membership.owner
             self._granted = NOTHING
             self._base = self._budget.cost, self._budget.tokens
+
+
+def _is_less(now: tuple[float | None, int | None], before: tuple[float | None, int | None]) -> bool:
+    return any(
+        limit is not None and earlier is not None and limit < earlier
+        for limit, earlier in zip(now, before, strict=True)
+    )

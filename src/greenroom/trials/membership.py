@@ -55,7 +55,10 @@ class Membership:
     async def _join(self, *, helps: bool) -> None:
         job, workers = self._work.job, self._work.jobs.workers
         await self._work.in_store(
-            workers.join, job.id, job.name, self.owner, self._order, helps=helps
+            workers.join,
+            *(job.id, job.name, self.owner, self._order),
+            helps=helps,
+            expired=self.in_touch,
         )
         self.look = await self._work.in_store(workers.look, job.id, self.owner)
 
@@ -63,7 +66,8 @@ class Membership:
         """Work on the job no more. A lease that cannot be given back expires by itself."""
         workers = self._work.jobs.workers
         with suppress(StoreError):
-            leave = partial(workers.leave, self._work.job.id, self.owner, self.spent())
+            leaves = self._work.job.id, self.owner, self.spent()
+            leave = partial(workers.leave, *leaves, expired=self.in_touch)
             await anyio.to_thread.run_sync(leave, limiter=self._work.threads)
 
     async def follow(self, told: Callable[[Look], Awaitable[None]]) -> None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from greenroom.errors import EpisodeOver, InputError, OutsideFault, redacted
 from greenroom.models import BudgetExhausted
+from greenroom.util.exits import no_exit
 
 
 @contextmanager
@@ -16,7 +17,8 @@ def outside_fault(who: str) -> Generator[None]:
     An episode that is over is nobody's fault.
     """
     try:
-        yield
+        with no_exit():
+            yield
     except (EpisodeOver, InputError, BudgetExhausted, OutsideFault):
         raise
     except Exception as error:

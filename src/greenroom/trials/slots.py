@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +15,15 @@ class StoreSlots:
 
     work: JobWork[Any, Any]
 
-    async def reserve(self, endpoint: str, rate: float, count: int) -> float:
-        """Reserve so many slots, evenly spaced: how many seconds it is until the first."""
-        return await self.work.in_store(self.work.jobs.endpoints.reserve, endpoint, rate, count)
+    async def reserve(self, endpoint: str, rate: float, count: int) -> tuple[float, int]:
+        """Reserve up to so many slots: when the first one is, and how many there are."""
+        return await self.work.in_store(self._reserve, endpoint, rate, count)
 
     async def overloaded(self, endpoint: str, seconds: float) -> float:
         """Tell all that an endpoint asked for less, and to be left alone for so long: when."""
         return await self.work.in_store(self.work.jobs.endpoints.overloaded, endpoint, seconds)
+
+    def _reserve(self, endpoint: str, rate: float, count: int) -> tuple[float, int]:
+        seconds, reserved = self.work.jobs.endpoints.reserve(endpoint, rate, count)
+        # In the store's thread: the event loop may be busy when the answer comes.
+        return time.monotonic() + seconds, reserved

@@ -49,6 +49,8 @@ class _Place:
     """How many lines were said."""
     used: dict[int, int] = field(default_factory=dict[int, int])
     """How often each answer was given, by its place."""
+    at_a_loss: int = 0
+    """How often there was neither an answer nor a line."""
 
 
 class ScriptedUser:
@@ -85,6 +87,21 @@ class ScriptedUser:
 
     def equip(self, tools: UserTools) -> None:
         self._tools = tools
+
+    @property
+    def tallies(self) -> dict[str, dict[str, float | None]]:
+        """What of the script was said, and what was not."""
+        if not self._lines and not self._answers:
+            return {}
+        place = self._place
+        counts: dict[str, float | None] = {
+            "lines said": place.said,
+            "lines left over": len(self._lines) - place.said,
+            "answers given": sum(place.used.values()),
+            "answers never given": len(self._answers) - len(place.used),
+            "neither answer nor line": place.at_a_loss,
+        }
+        return {"script": counts}
 
     async def open(self, instruction: str) -> str:
         self._place = _Place()
@@ -123,6 +140,7 @@ class ScriptedUser:
         if place.said < len(self._lines):
             place.said += 1
             return self._lines[place.said - 1]
+        place.at_a_loss += 1
         return None if self._last.fail else _line(self._last)
 
     async def _fits(self, number: int, answer: Answer, content: str) -> bool:
@@ -238,6 +256,9 @@ def _create(context: UserContext) -> ScriptedUser:
 
 
 def _check(context: UserContext) -> None:
+    scripts = _scripts(context)
+    if scripts is not None and context.columns is not None:
+        scripts.check_columns(context.columns)
     found = _needed(context)
     if found is None:
         return

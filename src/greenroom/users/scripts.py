@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 
 from greenroom.domains.packs import read_text
 from greenroom.domains.tasks import STOP, Action
-from greenroom.errors import DataError
+from greenroom.errors import DataError, InputError
 from greenroom.options import Config
 from greenroom.users.conditions import RESULT, Condition, Goal, filled, placeholders
 from greenroom.util.raw_json import raw_text
@@ -110,13 +110,21 @@ def _as_table(given: Any) -> Any:
     return {"say": given} if isinstance(given, str) else given
 
 
+def _is_task(name: Any) -> Any:
+    is_one = isinstance(name, (int, str)) and not isinstance(name, bool)
+    if not is_one:
+        raise ValueError('write a place such as 24, or an id as a text such as "cancel-24"')
+    return name
+
+
 _Spoken = BeforeValidator(_as_table)
+_TaskName = Annotated[int | str, BeforeValidator(_is_task)]
 
 
 class UserScript(Config):
     """What one user says and does."""
 
-    tasks: tuple[int | str, ...] = ()
+    tasks: tuple[_TaskName, ...] = ()
     """The places or ids of the tasks that it is for."""
     rows: dict[str, Any] = Field(default_factory=dict[str, Any])
     """It is for the rows of a test set whose columns have these values."""
@@ -175,9 +183,9 @@ class UserScripts(Config):
 
     @model_validator(mode="after")
     def _knows_who_plays(self) -> UserScripts:
-        keys = [key for script in self.scripts for key in _keys(script)]
-        for number, key in enumerate(keys):
-            if key in keys[:number]:
+        seen = set[tuple[str, Any]]()
+        for key in (key for script in self.scripts for key in _keys(script)):
+            if key in seen:
                 kind, what = key
                 raise ValueError(
                     "two scripts are for all tasks and rows that no other one is for: give all but "
@@ -185,6 +193,7 @@ class UserScripts(Config):
                     if kind == "others"
                     else f"two scripts are for {kind} {what}: leave it to one"
                 )
+            seen.add(key)
         return self
 
     def find(
@@ -220,6 +229,21 @@ class UserScripts(Config):
         """All columns of test sets that the scripts need."""
         named = (script.columns | set(script.rows) for script in self.scripts)
         return frozenset[str]().union(*named)
+
+    def check_columns(self, known: Collection[str]) -> None:
+        """Raise InputError where rows are chosen by a column that their test set lacks."""
+        if not {name for columns in self._columns for name in columns}.difference(known):
+            return
+        number, name = next(
+            (number, name)
+            for number, script in enumerate(self.scripts, start=1)
+            for name in script.rows
+            if name not in known
+        )
+        raise InputError(
+            f"{self.source}, script {number} is for rows by '{name}', and no column here is named "
+            f"so. There are: {', '.join(known)}."
+        )
 
 
 def _keys(script: UserScript) -> Iterator[tuple[str, Any]]:
@@ -271,8 +295,11 @@ def _problem(source: str, first: ErrorDetails) -> str:
         return f"{source}: write [[scripts]] before each script."
     if first["type"] == "missing":
         return f"{_at(source, outer)}: {last} is missing."
-    if first["type"] == "model_type":
-        said = 'write a text, or a table such as {say = "Hello."}'
+    if first["type"] in ("model_type", "tuple_type", "dict_type"):
+        key = outer[-1] if isinstance(last, int) and outer[-1] != "lines" else last
+        said = _HOW.get(str(key), 'write a text, or a table such as {say = "Hello."}')
+    elif first["type"] == "string_too_short":
+        said = "the text is empty"
     return f"{where}: {said}."
 
 
@@ -285,12 +312,32 @@ def read_setting(given: Any) -> Any:
     return given
 
 
+_TEXTS: Final = 'write a text, or a list such as ["order id", "order number"]'
+_HOW: Final = {
+    "answers": "write [[scripts.answers]] before each of them",
+    "arguments": 'write a table such as {mode = "heat"}',
+    "called": 'write a text, or a list such as ["cancel", "refund"]',
+    "calls": 'write a list such as [{tool = "read_display"}]',
+    "goals": "write [[scripts.goals]] before each of them",
+    "lines": 'write a list such as ["Hello.", {say = "Yes."}]',
+    "rows": 'write a table such as {city = "Rome"}',
+    "says": _TEXTS,
+    "says_all": _TEXTS,
+    "says_none": _TEXTS,
+    "scripts": "write [[scripts]] before each script",
+    "tasks": "write a list such as [24]",
+}
+"""How to write what somebody wrote in another form."""
+
+
 def _at(source: str, loc: Sequence[int | str]) -> str:
     """Where something is, for people: "refunds.toml, script 2, answer 1, matches"."""
     words = [source]
     for part in loc:
         if isinstance(part, int):
-            words[-1] = f"{words[-1].removesuffix('s')} {part + 1}"
+            many = words[-1]
+            one = "text" if many.startswith("says") else many.removesuffix("s")
+            words[-1:] = [*([many] if one == "text" else []), f"{one} {part + 1}"]
         else:
             words.append(part)
     return ", ".join(words)

@@ -50,6 +50,8 @@ class UserContext:
     """Its own id."""
     row: Mapping[str, Any] | None = None
     """The row of a test set, if the conversation is about one."""
+    columns: Collection[str] | None = None
+    """The columns of that test set; told when a row is checked."""
     user_tools: Collection[str] = ()
     """The names of the tools that the user may call."""
 

@@ -146,7 +146,10 @@ def test_goals_of_scripts(goals: list[Goal], turn: int | None) -> None:
 
 def test_the_goal_that_was_missed_is_named() -> None:
     found = by_script(goal(says="refunded"), goal(says="shipped"))
-    assert found.reason.startswith("not reached: goal 2 of 2")
+    said = "the assistant never said what the script wants to hear"
+    assert found.reason == f"not reached: goal 2 of 2, {said}"
+    found = by_script(goal(called=["find_order", "ship", "notify"]))
+    assert found.reason == "not reached: ship, notify were not called"
 
 
 def test_an_evaluator_needs_goals_only_without_a_model() -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from greenroom.agents.fastworkflow.workflow_from_tools import workflow_from_tools
 from greenroom.errors import InputError
+from greenroom.util.owned_folders import OwnedFolder
 
 COMMAND_INFO = "___command_info"
 """What FastWorkflow learns about a workflow: its commands, and trained intent models."""
@@ -26,6 +27,11 @@ _GLOBAL_CONTEXT = "global"
 INSTALL = "pip install 'greenroom[fastworkflow]'"
 
 _NOT_COPIED = shutil.ignore_patterns("__pycache__", "___*", ".git")
+
+
+def temporary_folder() -> OwnedFolder:
+    """A place for copies, until this process ends."""
+    return OwnedFolder("greenroom-fastworkflow-")
 
 
 def package_folder() -> Path:

@@ -22,8 +22,12 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError, computed_field
 
 from greenroom.agents.fastworkflow import training_utterances as own_utterances
-from greenroom.agents.fastworkflow.folders import COMMAND_INFO, installed_version, place_copies
-from greenroom.agents.fastworkflow.owned_folders import OwnedFolder
+from greenroom.agents.fastworkflow.folders import (
+    COMMAND_INFO,
+    installed_version,
+    place_copies,
+    temporary_folder,
+)
 from greenroom.agents.fastworkflow.training_models import BaseModels, choose_models
 from greenroom.agents.fastworkflow.training_process import (
     SyntheticModel,
@@ -192,7 +196,7 @@ def train(
         known = None if force else _read(record)
         if known is not None:
             return known.model_copy(update={"cached": True})
-        with closing(OwnedFolder()) as scratch:
+        with closing(temporary_folder()) as scratch:
             return _train(training, scratch.path, report)
 
 

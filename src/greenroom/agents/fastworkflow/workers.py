@@ -17,12 +17,12 @@ from anyio.abc import ByteStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from greenroom.agents.fastworkflow import worker as worker
-from greenroom.agents.fastworkflow.folders import place_copies
-from greenroom.agents.fastworkflow.owned_folders import OwnedFolder
+from greenroom.agents.fastworkflow.folders import place_copies, temporary_folder
 from greenroom.agents.fastworkflow.processes import process_environment
 from greenroom.agents.fastworkflow.session import LENGTH, packed
 from greenroom.errors import InputError, OutsideFault, redacted
 from greenroom.tracing import spans
+from greenroom.util.owned_folders import OwnedFolder
 
 _SECONDS_TO_LOAD = 180.0
 _PAUSE = 0.05
@@ -163,7 +163,7 @@ def prepare_workers(workflow: Path, artifacts: Path | None) -> Workers:
     """Copies of the folders that FastWorkflow writes to, in a temporary place."""
     if not hasattr(os, "fork"):
         raise InputError("The fastworkflow agent needs a system that can fork: Linux or macOS.")
-    owned = OwnedFolder()
+    owned = temporary_folder()
     try:
         place_copies(workflow, owned.path, artifacts)
     except BaseException:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
@@ -16,11 +17,11 @@ _NOW: Final = datetime.fromisoformat("2024-05-15T15:00:00")
 _MOST_PASSENGERS: Final = 5
 _MOST_PAYMENTS: Final = {"certificate": 1, "credit_card": 1, "gift_card": 3}
 _PER_PASSENGER: Final = (50, 100)
-_FREE_BAGS: Final[Mapping[str, tuple[int, int, int]]] = {
-    "regular": (0, 1, 2),
-    "silver": (1, 2, 3),
-    "gold": (2, 3, 3),
+_FREE_BAGS: Final = {
+    membership: re.compile(rf"\b{membership}\b" + r"[^\d]{1,60}?\b(\d)\b" * 3, re.IGNORECASE)
+    for membership in ("regular", "silver", "gold")
 }
+"""Where a policy says how many bags are free in each cabin: packs differ."""
 _CABINS: Final = ("basic_economy", "economy", "business")
 
 
@@ -91,9 +92,7 @@ def bags_stay(moment: Moment) -> str | None:
     return f"takes the checked bags down from {before} to {after}" if after < before else None
 
 
-def bags_are_paid(
-    moment: Moment, free: Mapping[str, tuple[int, int, int]] = _FREE_BAGS
-) -> str | None:
+def bags_are_paid(moment: Moment) -> str | None:
     """As many bags are paid for as the traveller has no allowance for."""
     action = moment.action
     if action.name == "book_reservation":
@@ -108,9 +107,10 @@ def bags_are_paid(
     else:
         return None
     user = moment.record("users", user_id)
-    if user is None:
+    told = None if user is None else _FREE_BAGS[user["membership"]].search(moment.policy)
+    if user is None or told is None:
         return None
-    each = free[user["membership"]][_CABINS.index(cabin)]
+    each = int(told[1 + _CABINS.index(cabin)])
     total, paid = action.kwargs["total_baggages"], action.kwargs["nonfree_baggages"]
     wanted = max(0, total - each * len(passengers))
     if paid == wanted:
@@ -224,16 +224,5 @@ CHECKS: Final[tuple[PolicyCheck, ...]] = (
     booking_fits,
     may_compensate,
 )
-_TAU2_FREE_BAGS: Final = {**_FREE_BAGS, "gold": (2, 3, 4)}
 
-
-def tau2_bags_are_paid(moment: Moment) -> str | None:
-    """The same in tau2-bench, where gold members in business have one bag more."""
-    return bags_are_paid(moment, _TAU2_FREE_BAGS)
-
-
-TAU2_CHECKS: Final[tuple[PolicyCheck, ...]] = tuple(
-    tau2_bags_are_paid if one is bags_are_paid else one for one in CHECKS
-)
-
-__all__ = ["CHECKS", "TAU2_CHECKS"]
+__all__ = ["CHECKS"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from greenroom.domains.airline.policy_checks import TAU2_CHECKS
+from greenroom.domains.airline.policy_checks import CHECKS
 from greenroom.domains.packs import read_text
 from greenroom.domains.tau2 import airline_flights, airline_reservations, shared_tools
 from greenroom.domains.tau2.airline_records import FlightDB
@@ -46,5 +46,5 @@ def airline_edition() -> Edition:
         load,
         merge=data_merger(FlightDB),
         hash_world=hash_world,
-        policy_checks=TAU2_CHECKS,
+        policy_checks=CHECKS,
     )

@@ -137,24 +137,24 @@ async def _by_script(case: Case, turns: Sequence[_Turn]) -> Score:
                 f"the pattern of goal {number} needs more than {MATCH_SECONDS:g} seconds",
                 against=shown,
             ) from None
-        if turn is None:
+        if isinstance(turn, str):
             which = "" if len(case.goals) == 1 else f"goal {number} of {len(case.goals)}, "
-            why = f"{which}nothing that was said or called is what the script wants"
-            return _score(_Found(False, 0, why), turns, shown)
+            return _score(_Found(False, 0, f"{which}{turn}"), turns, shown)
         reached.append(turn)
     return _score(_Found(True, max(reached), "as the script says"), turns, shown)
 
 
-async def _reached_in(goal: Goal, case: Case, turns: Sequence[_Turn]) -> int | None:
-    """The turn in which a goal was reached; None if it was not."""
+async def _reached_in(goal: Goal, case: Case, turns: Sequence[_Turn]) -> int | str:
+    """The turn in which a goal was reached, or why it was not."""
     calls: dict[str, int] = {}
     for turn in turns:
         for name in _calls(turn.messages):
             calls.setdefault(name, turn.number)
     for told in case.tool_calls:
         calls.setdefault(str(told.get("name")), 0)
-    if any(name not in calls for name in goal.called):
-        return None
+    lacking = [name for name in goal.called if name not in calls]
+    if lacking:
+        return f"{', '.join(lacking)} {'were' if len(lacking) > 1 else 'was'} not called"
     called = max((calls[name] for name in goal.called), default=0)
     if not goal.looks:
         # Calls that were told as events have no turn of their own: by the end they were made.
@@ -165,7 +165,7 @@ async def _reached_in(goal: Goal, case: Case, turns: Sequence[_Turn]) -> int | N
                 text = text_of(message.get("content"))
                 if text and await goal.holds(text):
                     return max(turn.number, called)
-    return None
+    return "the assistant never said what the script wants to hear"
 
 
 def _calls(messages: Sequence[dict[str, Any]]) -> list[str]:

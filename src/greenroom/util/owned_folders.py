@@ -14,16 +14,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-_PREFIX: Final = "greenroom-fastworkflow-"
 _LOCK: Final = "owner.lock"
 
 
 class OwnedFolder:
-    """A temporary folder of this process; `close` deletes it."""
+    """A temporary folder of this process; `close` deletes it.
 
-    def __init__(self) -> None:
-        remove_abandoned()
-        self.path: Final = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    Its name begins with `prefix`, which tells what may be deleted. It is in `above`, or where the
+    system has temporary files.
+    """
+
+    def __init__(self, prefix: str, above: str | None = None) -> None:
+        above = above or tempfile.gettempdir()
+        _remove_abandoned(prefix, above)
+        self.path: Final = Path(tempfile.mkdtemp(prefix=prefix, dir=above))
         draft = self.path / f"{_LOCK}.new"
         self._lock = draft.open("xb")
         _try_lock(self._lock)
@@ -36,11 +40,11 @@ class OwnedFolder:
         self._lock.close()
 
 
-def remove_abandoned() -> None:
+def _remove_abandoned(prefix: str, above: str) -> None:
     """Delete the folders of this user whose process is gone."""
     if sys.platform == "win32":
         return
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for folder in Path(above).glob(f"{prefix}*"):
         with suppress(OSError):
             if folder.is_symlink() or folder.stat().st_uid != os.getuid():
                 continue
