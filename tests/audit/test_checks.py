@@ -312,10 +312,11 @@ def test_long_texts_are_read_in_a_moment(text: str) -> None:
         ("Your locker number is 88213.",
          [said("Your locker number?", "I've no idea what my locker number is.")], ["denied_fact"]),
         ("Your locker number is 88213.",
-         [said("Your locker number?", "I don't have it here, let me look."), said("Sure.", "88213.")], []),
+         [said("Your locker number?", "I don't have it here, let me look."),
+          said("Sure.", "88213.")], []),
         # What was lacked and is spoken of as one's own.
         ("Pay it.", [said("By card?", "I don't have a gift card."),
-                     said("Cash then?", "No, use my gift card.")], ["contradicted_itself"]),
+                     said("Cash then?", "Then use my gift card.")], ["contradicted_itself"]),
         # What is held back stands in the sentence before.
         ("Your cousin scratched it. Hide this from the agent.",
          [said("How come?", "My cousin scratched it.")], ["gave_away"]),
