@@ -24,7 +24,14 @@ from benchmarks.models import (
 )
 from benchmarks.playground import playground_pages
 from benchmarks.serving import served_calls
-from benchmarks.statistics import coverage, false_calls, power, steady_agent, variance_split
+from benchmarks.statistics import (
+    coverage,
+    false_calls,
+    planned_power,
+    power,
+    steady_agent,
+    variance_split,
+)
 from benchmarks.statistics_grid import (
     grid_coverage,
     grid_equivalence,
@@ -70,6 +77,7 @@ BENCHMARKS = (
     grid_false_calls,
     grid_power,
     grid_equivalence,
+    planned_power,
     variance_split,
     planted_faults,
 )

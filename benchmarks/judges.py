@@ -2,7 +2,8 @@
 
 Labels are `pass` and `fail` by chance. A judge is right with a given chance on each case, and noise
 turns single verdicts round. What is to be covered is kappa over all cases of this kind; a judge
-whose verdicts depend on neither order nor length is not to be called swayed.
+whose verdicts depend on neither order nor length is not to be called swayed, and one that passes
+padded answers unread is.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ REPETITIONS = 200
 CASES = (20, 60)
 RIGHT = (0.75, 0.95)
 NOISE = (0.02, 0.3)
+SWAYED, SWAYED_CASES, SWAYED_NOISE = 0.4, 60, (0.02, 0.2)
 
 
 def judges() -> Iterator[Measure]:
-    """Coverage of the interval of kappa, and judges that are called swayed and are not."""
+    """Coverage of the interval of kappa, and judges that are called swayed, rightly or not."""
     for number, (cases, right) in enumerate((n, p) for n in CASES for p in RIGHT):
         chance = random.Random(number)
         held = 0
@@ -51,6 +53,35 @@ def judges() -> Iterator[Measure]:
             " %",
             at_most=7.5,
         )
+
+    for number, noise in enumerate(SWAYED_NOISE):
+        chance = random.Random(200 + number)
+        found_out = 0
+        for _ in range(REPETITIONS):
+            found = measure_check(_swayed(chance, SWAYED_CASES, noise, 3))
+            found_out += found.length is not None and found.length.is_biased
+        share = 100 * found_out / REPETITIONS
+        yield Measure(
+            f"Judges that pass {SWAYED:.0%} of padded answers unread are found, "
+            f"{SWAYED_CASES} cases x 3, noise {noise:.0%}",
+            f"{share:.1f} %",
+            "",
+            share,
+            " %",
+            at_least=85.0,
+        )
+
+
+def _swayed(chance: random.Random, cases: int, noise: float, repeats: int) -> Iterator[Verdict]:
+    """Verdicts of a judge that is right but for noise, and passes some padded answers unread."""
+    for case in range(cases):
+        label = chance.choice(["pass", "fail"])
+        unread = chance.random() < SWAYED
+        for repeat in range(2 * repeats):
+            variant: Variant = "plain" if repeat < repeats else "length"
+            said = _other(label) if chance.random() < noise else label
+            said = "pass" if unread and variant == "length" else said
+            yield Verdict(str(case), variant, repeat % repeats, label, said)
 
 
 def _verdicts(

@@ -24,9 +24,11 @@ from numpy.typing import NDArray
 from benchmarks.measures import Measure
 from greenroom.analysis.comparison import EQUAL_WITHIN
 from greenroom.analysis.intervals import SuccessIntervals
-from greenroom.analysis.paired import difference_of
+from greenroom.analysis.paired import difference_interval, difference_of, sign_flip_p_value
 from greenroom.analysis.power import PowerAnalysis, observed_spread
-from greenroom.analysis.user_spread import Part, split_variance
+from greenroom.analysis.sizes import TaskSpread, comparison_sizes
+from greenroom.analysis.spread_figures import Part
+from greenroom.analysis.user_spread import split_variance
 from greenroom.analysis.verdicts import verdict_of
 
 REPETITIONS = 1000
@@ -58,6 +60,17 @@ PAIRED_SETTINGS = (
     (115, 1, 0.97, 0.0, 1.0, 0.02),
     (115, 4, 0.6, 0.5, 0.5, 0.1),
     (115, 8, 0.8, 0.3, 1.0, 0.05),
+)
+PLANNED_SETTINGS = (
+    # mean, likeness, how much alike both agents are, and the difference that is to be found
+    (0.05, 0.3, 0.7, 0.05),
+    (0.3, 0.0, 1.0, 0.1),
+    (0.5, 0.3, 0.7, 0.1),
+    (0.5, 0.3, 1.0, 0.2),
+    (0.8, 0.3, 0.7, 0.1),
+    (0.8, 0.6, 0.7, 0.1),
+    (0.9, 0.3, 0.7, 0.05),
+    (0.95, 0.6, 0.7, 0.05),
 )
 Setting = tuple[int, int, float, float, float, float]
 
@@ -137,6 +150,35 @@ def power() -> Iterator[Measure]:
             # Where only a handful of tasks differ, they say little about the power.
             at_most=5.0 if setting[-1] >= 0.05 else 12.0,
         )
+
+
+def planned_power() -> Iterator[Measure]:
+    """Whether planned sizes find the difference as often as was planned."""
+    found: list[float] = []
+    for number, (mean, likeness, alike, detect) in enumerate(PLANNED_SETTINGS):
+        spread = TaskSpread(success=mean, likeness=likeness).of_difference(alike, detect)
+        factor = 1 - detect / max(mean, 1 - mean)
+        for size in comparison_sizes(PowerAnalysis(spread), detect):
+            generator = np.random.default_rng([number, size.trials])
+            called = 0
+            for _ in range(REPETITIONS):
+                before, afresh = (chances(generator, size.tasks, mean, likeness) for _ in "12")
+                after = np.where(generator.random(size.tasks) < alike, before, afresh)
+                after = after * factor if mean >= 0.5 else 1 - (1 - after) * factor
+                first, second = (generator.binomial(size.trials, one) for one in (before, after))
+                apart = ((second - first) / size.trials).tolist()
+                interval = difference_interval(apart)
+                outside = interval.low > 0 or interval.high < 0
+                called += outside and sign_flip_p_value(apart) <= 0.05
+            found.append(100 * called / REPETITIONS)
+    yield Measure(
+        f"Differences found by {len(found)} sizes that were planned for 80 % power",
+        f"{min(found):.1f} to {max(found):.1f} %",
+        "80 %",
+        min(found),
+        " % at least",
+        at_least=75.0,
+    )
 
 
 def chances(generator: np.random.Generator, tasks: int, mean: float, likeness: float) -> Floats:

@@ -149,9 +149,14 @@ def commands(given: Path, made: Path, server: str) -> Iterator[tuple[object, ...
     yield "audit", "failed", "--json"
     yield "audit", given / "results.json"
     yield "identify", "broken", "--judge-model", "m", "--judge-api-base", server
-    yield "judges", "check", "statements", "--judge-model", "m", "--judge-api-base", server
+    yield (
+        *("judges", "check", "statements", "--judge-model", "m", "--judge-api-base", server),
+        *("--name", "held"),
+    )
+    yield "judges", "show", "held"
+    yield "judges", "show", "held", "--json"
     yield "judges", "list"
-    yield "judges", "cases", "broken"
+    yield "judges", "cases", "broken", "-o", made / "cases.csv"
     yield "regrade", "broken", "--judge-model", "m", "--judge-api-base", server
     yield (
         *("runs", "submission", "broken", "-o", made / "submissions"),

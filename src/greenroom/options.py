@@ -265,10 +265,10 @@ def joined_lists(arguments: Sequence[str]) -> list[str]:
         else:
             collecting = word in LIST_OPTIONS or (collecting and is_value)
             joined.append(word)
-    return _each_option_once(joined)
+    return each_list_once(joined)
 
 
-def _each_option_once(arguments: Sequence[str]) -> list[str]:
+def each_list_once(arguments: Sequence[str]) -> list[str]:
     """The words of a command in which a list option that is given again adds to its values."""
     kept: list[str] = []
     places: dict[str, int] = {}

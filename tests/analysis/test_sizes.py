@@ -72,7 +72,9 @@ def test_few_tasks_may_not_do_in_any_number_of_trials() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("success", "likeness", "alike"), [(0.45, 0.0, 1.0), (0.8, 0.3, 0.7)])
+@pytest.mark.parametrize(
+    ("success", "likeness", "alike"), [(0.45, 0.0, 1.0), (0.8, 0.3, 0.7), (0.8, 0.6, 1.0)]
+)
 def test_the_difference_is_found_as_often_as_was_planned(
     success: float, likeness: float, alike: float
 ) -> None:

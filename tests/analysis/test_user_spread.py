@@ -7,9 +7,8 @@ from math import sqrt
 import numpy as np
 import pytest
 
+from greenroom.analysis.spread_figures import PARTS, Part
 from greenroom.analysis.user_spread import (
-    PARTS,
-    Part,
     Results,
     split_variance,
     spread_of_ranking,

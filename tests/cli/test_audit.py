@@ -125,7 +125,9 @@ def test_what_a_judge_blames_on_the_user_is_listed_and_in_no_figure(
     (finding,) = blamed["findings"]
     assert (finding["source"], finding["turn"]) == ("judge", 0)
     assert finding["sentence"] == "a-judge: It never said which."
-    assert "Blamed by a judge" in greenroom("audit", run).out
+    shown = greenroom("audit", run).out
+    assert "Blamed by a judge" in shown
+    assert "The judge, a-judge: judge not checked." in shown
 
 
 def test_an_evaluation_of_simulated_conversations(greenroom: Greenroom, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_without_a_run_all_is_assumed(greenroom: Greenroom) -> None:
     found = greenroom("plan", "--json").json
     assert (found["detect"], found["measured"], found["price"]) == (0.05, [], None)
     assert found["assumed"] == [
-        "The agents solve 50 % of trials (--success).",
+        "One agent solves 50 % of trials (--success).",
         "Trials of one task have a correlation of 0.3 (--likeness).",
         "The other agent solves 45 % of trials: of more and less that which takes more to find.",
         "The chances of both agents have a correlation of 0.7 over tasks (--alike).",
@@ -62,6 +62,8 @@ def test_two_runs_say_how_far_they_lie_apart(greenroom: Greenroom) -> None:
     found = greenroom("plan", "--from", "one", "--from", "two", "--json").json
     assert found["assumed"] == []
     assert found["measured"][0] == "How far one and two lie apart on 24 tasks."
+    same = greenroom("plan", "--from", "one", "--from", "one", "--json").json["assumed"]
+    assert same == ["The runs lie as far apart on each task: it is as if one task differed."]
 
 
 def test_tasks_that_are_too_few(greenroom: Greenroom) -> None:
@@ -73,6 +75,7 @@ def test_tasks_that_are_too_few(greenroom: Greenroom) -> None:
     ("arguments", "said"),
     [
         (("--from", "nobody"), "nobody"),
+        (("--detect", "0.6"), "--detect a smaller difference"),
         (("--from", "run", "--success", "0.5"), "--success is for planning without --from"),
         (("--from", "run", "--likeness", "0.5"), "--likeness is not needed"),
         (("--from", "run", "--from", "run", "--from", "run"), "one run, or two"),

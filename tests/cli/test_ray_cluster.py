@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +26,7 @@ from greenroom.cli.ray_cluster import (
     ActorWorker,
     RayCluster,
 )
+from greenroom.cli.ray_connection import knocked
 from greenroom.cli.worker_options import WorkerOptions
 from greenroom.errors import InputError
 from tests.cli.running import Greenroom
@@ -209,6 +211,40 @@ def test_why_ray_cannot_be_had(
     assert told in asked.err
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (bytes([0, 0, 6, 4, 0, 0, 0, 0, 0]), ""),
+        (b"220 mail.example\r\n", "what answers is no head node"),
+        (b"", "what answers is no head node"),
+    ],
+)
+def test_who_answers_at_an_address(said: bytes, told: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            line, _ = server.accept()
+            with line:
+                line.recv(100)
+                line.sendall(said)
+
+        answering = threading.Thread(target=answer)
+        answering.start()
+        assert knocked(f"127.0.0.1:{server.getsockname()[1]}") == told
+        answering.join()
+
+
+def test_an_empty_address_is_none(greenroom: Greenroom, monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = FakeRay({"CPU": 0.0})
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setenv("RAY_ADDRESS", "")
+    asked = greenroom(*RUN)
+    assert "No node has room for a worker" in asked.err
+    assert "Waiting" not in asked.err
+    assert ray.folder.name.startswith("greenroom-ray-")
+    assert not ray.folder.exists()
+
+
 def test_workers_reserve_the_memory_that_agents_declare(
     greenroom: Greenroom, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -270,6 +306,9 @@ def test_why_a_worker_was_lost_before_it_began() -> None:
     assert ending is not None
     assert ending.status == 2, "no other one would begin, either"
     assert f"install {__version__} there" in ending.said[0]
+    killed = lost("Worker unexpectedly exits with a connection error code 2. End of file.")
+    assert killed is not None
+    assert killed.how == "before it began: its actor was killed"
     assert lost("Long story.\nThe node is out of memory.") == Ending(
         None, (), "before it began: The node is out of memory"
     )

@@ -89,13 +89,14 @@ def test_the_order_of_two_agents_may_depend_on_the_user(
     assert "With 33 % of users the order is the other one; 0 beyond chance." in shown
 
 
-def test_a_spread_is_written_as_a_page(greenroom: Greenroom, filled: Store) -> None:
-    result = greenroom("spread", "one", "--against", "two", "-o", "spread.html")
+def test_a_spread_is_written_as_a_page(greenroom: Greenroom, filled: Store, tmp_path: Path) -> None:
+    file = tmp_path / "spread.html"
+    result = greenroom("spread", "one", "--against", "two", "-o", file)
     assert result.status == 0, result.err
-    page = Path("spread.html").read_text(encoding="utf-8")
+    page = file.read_text(encoding="utf-8")
     for said in ("Variance of results", "some users make some tasks harder", "the other order"):
         assert said in page
-    refused = greenroom("spread", "one", "-o", "spread.xml")
+    refused = greenroom("spread", "one", "-o", tmp_path / "spread.xml")
     assert "A spread over users has no test cases" in refused.err
 
 
@@ -144,7 +145,7 @@ def test_what_cannot_be_split(
 
 
 @pytest.mark.slow
-def test_a_run_is_played_with_each_user(greenroom: Greenroom) -> None:
+def test_a_run_is_played_with_each_user(greenroom: Greenroom, tmp_path: Path) -> None:
     with running_server(load_domain("retail")) as server:
         run = ("run", "--agent-strategy", "oracle", "--task-ids", "1,2,5", "--num-trials", 2)
         users = ("--user-model", "user", "--user-api-base", server.api_base)
@@ -152,7 +153,7 @@ def test_a_run_is_played_with_each_user(greenroom: Greenroom) -> None:
         result = greenroom(*run, *users, *personas, "--name", "desk", "--json")
         again = greenroom(*run, *users, *personas, "--name", "desk")
         waiting = greenroom(*run, *users, *personas, "--name", "later", "--processes", 0)
-        later = greenroom("resume", "later", "-o", "later.html", "--json")
+        later = greenroom("resume", "later", "-o", tmp_path / "later.html", "--json")
     assert result.status == 0, result.err
     assert [one["user"] for one in result.json["runs"]] == ["user+terse", "user+plain"]
     store = open_store()
@@ -165,7 +166,7 @@ def test_a_run_is_played_with_each_user(greenroom: Greenroom) -> None:
     assert "worker --run later+user+plain" in waiting.out
     assert later.status == 0, later.err
     assert [one["coverage"] for one in later.json["runs"]] == [1.0, 1.0]
-    assert Path("later.html").exists()
+    assert (tmp_path / "later.html").exists()
 
 
 @pytest.mark.parametrize(

@@ -150,6 +150,8 @@ def test_a_look_at_a_stored_run_is_the_same_as_a_run_without_the_tasks(
     assert looked["metrics"]["planned"] == less["metrics"]["planned"] == 8
     assert [one["task_index"] for one in looked["run"]["excluded"]] == FAULTY
     assert len(looked["episodes"]) == 8
+    twice = ("--exclude-tasks", "audit.json", "--exclude-tasks", "0", "full")
+    assert audited("runs", "show", *twice, "--json").json["metrics"]["planned"] == 6
     rows = audited("runs", "export", "full", "--exclude-tasks", "1,4", "--format", "jsonl").out
     assert {json.loads(line)["task_index"] for line in rows.splitlines()} == {0, 2, 3, 5}
     # The store keeps all.

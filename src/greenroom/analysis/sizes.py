@@ -42,12 +42,15 @@ class TaskSpread(Immutable, frozen=True):
     def of_difference(self, alike: float, difference: float) -> DifferenceSpread:
         """How the difference from an agent varies that lies that far off, and is so much alike.
 
-        Its chances vary over tasks as far as those of the first one do.
+        It solves each task less often by one factor, or fails it less often, but for what tasks
+        suit one of the two.
         """
-        tosses = [one * (1 - one) for one in (self.success, self.other(difference))]
-        apart = self.likeness * tosses[0]
-        within = sum(max(0.0, one - apart) for one in tosses)
-        return DifferenceSpread(2 * (1 - alike) * apart, within)
+        one, other = self.success, self.other(difference)
+        factor = other / one if other < one else (1 - other) / (1 - one)
+        varies = self.likeness * one * (1 - one)
+        between = varies * (1 + factor**2 - 2 * alike * factor)
+        chance = one * (1 - one) + other * (1 - other) - varies * (1 + factor**2)
+        return DifferenceSpread(between, chance)
 
 
 class EpisodePrice(Immutable, frozen=True):

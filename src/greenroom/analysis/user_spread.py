@@ -23,51 +23,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import sqrt
 from statistics import NormalDist, fmean, variance
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from greenroom.analysis.distributions import student_quantile
-from greenroom.analysis.figures import CONFIDENCE, Estimate, Immutable, without_interval
+from greenroom.analysis.figures import CONFIDENCE, Estimate, without_interval
+from greenroom.analysis.spread_figures import (
+    PARTS,
+    Part,
+    RankingSpread,
+    UserDifference,
+    VariancePart,
+    VarianceSplit,
+)
 
 Results = Mapping[tuple[int, int, int], float]
 """A result from 0 to 1 by task, user and trial."""
 
-Part = Literal["task", "user", "task_and_user", "trial", "residual"]
-PARTS: tuple[Part, ...] = ("task", "user", "task_and_user", "trial", "residual")
 MOST_VARIANCE = 0.25
 """Of what lies between 0 and 1."""
 _GROUPS = 50
 FEWEST_TASKS = 3
 """A split over fewer tasks says nothing."""
-
-
-class VariancePart(Immutable, frozen=True):
-    """One part of the variance."""
-
-    part: Part
-    variance: Estimate
-    share: float
-    """Of all parts together."""
-
-
-class VarianceSplit(Immutable, frozen=True):
-    """The variance of results by what it comes from."""
-
-    parts: list[VariancePart]
-    """Without several trials, trials count as task, and what suits users as residual."""
-    tasks: int
-    users: int
-    results: int
-    missing: int
-    """Cells of tasks x users x trials without a result."""
-    user_deviation: Estimate
-    """The standard deviation of users, with an interval for users like these."""
-
-    def share_of(self, part: Part) -> float:
-        """The share of one part; 0 where it was not told apart."""
-        return next((one.share for one in self.parts if one.part == part), 0.0)
 
 
 class _Moments:
@@ -231,36 +209,6 @@ def _ratio(one: _Sum) -> float:
 
 
 # Two agents
-
-
-class UserDifference(Immutable, frozen=True):
-    """How far two agents lie apart with one user."""
-
-    user: str
-    tasks: int
-    baseline: float
-    value: float
-    difference: Estimate
-    p_value: float
-    flipped: bool
-    """The order is not that over all users."""
-    sure: bool
-    """The difference with this user is beyond chance: test, corrected for all users, and interval
-    agree."""
-
-
-class RankingSpread(Immutable, frozen=True):
-    """How far the ranking of two agents depends on the user."""
-
-    difference: float
-    """The mean over users."""
-    users: list[UserDifference]
-    flips: float
-    """The share of users with whom the order is the other one."""
-    sure_flips: int
-    """Of these, how many are beyond chance."""
-    deviation: Estimate
-    """The standard deviation of the true difference over users, for users like these."""
 
 
 def spread_of_ranking(

@@ -71,6 +71,8 @@ class UserAudit(Immutable, frozen=True):
     """Failures with a user fault: the user may be why."""
     passes: PassWithout | None = None
     """Of runs alone."""
+    judge: str = ""
+    """Who blames failures on the user, and how far that judge can be trusted."""
     faulty: list[FaultyTalk] = Field(default_factory=list[FaultyTalk])
     """Failures with faults first, then by task or row; not more than a thousand."""
 

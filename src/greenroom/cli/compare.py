@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from greenroom.cli.config_options import takes
-from greenroom.cli.options import Json
+from greenroom.cli.options import Json, RepeatedListsCommand
 from greenroom.cli.output import echo
 from greenroom.cli.reporting import FAILED, Format, ReportOptions, show, write
 from greenroom.cli.result_files import Env, opened_jobs
@@ -26,7 +26,7 @@ class Errors(StrEnum):
 app = typer.Typer()
 
 
-@app.command()
+@app.command(cls=RepeatedListsCommand)
 @takes(ReportOptions, only=("output", "all", "exclude_tasks"))
 def compare(
     fields: dict[str, Any],

@@ -73,6 +73,18 @@ def cached_fields(fields: Mapping[str, Any], clear_cache: str | None) -> dict[st
     return {**fields, "cache": True} if clear_cache == "false" else dict(fields)
 
 
+class RepeatedListsCommand(TyperCommand):
+    """A command of which a list option that is given again adds to its values.
+
+    Names may follow such an option, so it takes its values in one word.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        from greenroom.options import each_list_once
+
+        return super().parse_args(ctx, each_list_once(args))
+
+
 class ListOptionsCommand(TyperCommand):
     """A command whose list options take their values in one word or in several."""
 

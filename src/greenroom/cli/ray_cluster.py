@@ -130,6 +130,8 @@ class RayCluster:
         """Whether the head node is there; without it, Ray's answers do not come."""
         address = self.ray.get_runtime_context().gcs_address
         if not (reason := knocked(address)):
+            if self._head_missed_since is not None:
+                echo("The head node of the Ray cluster answers again.", err=True)
             self._head_missed_since = None
             return True
         gone = f"The head node of the Ray cluster does not answer at {address}: {reason}."
@@ -235,6 +237,8 @@ class ActorWorker:
     def _lost(self, error: Exception) -> Ending:
         ray = self.cluster.ray
         why = last_line(error)
+        if "connection error code" in why:
+            why = "its actor was killed"
         try:
             place: Place = ray.get(self._place, timeout=0)
         except ray.exceptions.RayError:

@@ -17,6 +17,9 @@ from greenroom.util.owned_folders import OwnedFolder
 
 _SMALLEST_OBJECT_STORE = 80 * 2**20
 _KNOCK_SECONDS = 10.0
+_SETTINGS = bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+_HELLO = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _SETTINGS
+"""The beginning of HTTP/2, which head nodes speak."""
 _ONE_MOMENT = 1.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, *filter(None, [getattr(signal, "SIGHUP", None)]))
 _QUIET = {
@@ -26,10 +29,13 @@ _QUIET = {
     "RAY_BACKEND_LOG_LEVEL": "fatal",
     # It would end this process after a minute without the head node: this process says so itself.
     "RAY_gcs_rpc_server_reconnect_timeout_s": "86400",
-    # Each try takes a second where a token is refused, and most of a minute where nobody answers.
-    "RAY_NUM_REDIS_GET_RETRIES": "3",
 }
 """Variables for Ray, unless they are set."""
+_TRIES = "RAY_NUM_REDIS_GET_RETRIES"
+_TRIES_TO_START = "120"
+"""A try takes a second: a busy machine may need some."""
+_TRIES_TO_JOIN = "5"
+"""A try takes a second where a token is refused, and most of a minute where nobody answers."""
 _LONGEST_REASON = 200
 
 
@@ -69,7 +75,7 @@ def connected_ray(address: str | None) -> Generator[Any]:
 
 def _imported(*, local: bool) -> Any:
     """Ray, which reads variables when it is imported."""
-    for name, value in _QUIET.items():
+    for name, value in (*_QUIET.items(), (_TRIES, _TRIES_TO_START if local else _TRIES_TO_JOIN)):
         os.environ.setdefault(name, value)
     if local and "RAY_AUTH_MODE" not in os.environ:
         # Otherwise it makes a token and keeps it in the home folder.
@@ -112,8 +118,8 @@ def _signals_wait() -> Generator[None]:
         signal.signal = set_handler
         for number in kept:
             set_handler(number, before[number] or signal.SIG_DFL)
-    if first is not None:
-        raise StoppedBySignal(first[0])
+        if first is not None:
+            raise StoppedBySignal(first[0])
 
 
 @contextmanager
@@ -143,15 +149,21 @@ def _check_address(address: str) -> None:
 
 
 def knocked(address: str) -> str:
-    """Why nobody answers at HOST:PORT; empty if somebody does."""
+    """Why no Ray cluster answers at HOST:PORT; empty if one does."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or int(port) > 65535:
         return "give HOST:PORT of its head node, or auto"
+    to = (host.strip("[]"), int(port))
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_KNOCK_SECONDS).close()
+        with socket.create_connection(to, timeout=_KNOCK_SECONDS) as line:
+            if os.environ.get("RAY_USE_TLS", "0").lower() in ("1", "true"):
+                return ""
+            line.sendall(_HELLO)
+            answer = line.makefile("rb").read(len(_SETTINGS))
     except OSError as error:
         return error.strerror or str(error)
-    return ""
+    # Both begin with how they want to talk; a frame's kind is its fourth byte.
+    return "" if answer[3:4] == _SETTINGS[3:4] else "what answers is no head node"
 
 
 def _why_not(address: str | None, error: Exception) -> str:

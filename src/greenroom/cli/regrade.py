@@ -12,7 +12,7 @@ import typer
 
 from greenroom.benchmark.regrading_config import RegradingConfig
 from greenroom.cli.config_options import takes
-from greenroom.cli.options import Json
+from greenroom.cli.options import Json, RepeatedListsCommand
 from greenroom.cli.output import console, print_json, print_table
 from greenroom.cli.result_files import NO_WORKERS, Env, flags_to_repeat, opened_jobs
 from greenroom.cli.worker_options import WorkerOptions
@@ -30,7 +30,7 @@ app = typer.Typer()
 _MOST_REFUSALS: Final = 12
 
 
-@app.command()
+@app.command(cls=RepeatedListsCommand)
 @takes(RegradingConfig, without=("gates", "strict", "seed", "max_retries"))
 def regrade(
     fields: dict[str, Any],

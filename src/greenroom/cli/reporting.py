@@ -12,7 +12,7 @@ import typer
 from pydantic import Field
 
 from greenroom.cli.config_options import takes
-from greenroom.cli.options import Json
+from greenroom.cli.options import Json, RepeatedListsCommand
 from greenroom.cli.output import confirm, console, echo, print_json, print_table, printable
 from greenroom.errors import InputError, UnknownName
 from greenroom.options import Config, ExcludedTasks, Flag, checked
@@ -166,7 +166,7 @@ def report_commands(app: typer.Typer, find: Find, noun: str, cells: str) -> None
     )
     for command, summary in commands:
         command.__doc__ = summary
-        app.command()(command)
+        app.command(cls=RepeatedListsCommand)(command)
 
 
 def _tell_pruned(store: Store, job: RunRecord | EvaluationRecord) -> None:

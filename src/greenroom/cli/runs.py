@@ -10,7 +10,7 @@ import typer
 from greenroom.cli.card import card
 from greenroom.cli.config_options import takes
 from greenroom.cli.operating import RUNS, operating_commands
-from greenroom.cli.options import Json, Run
+from greenroom.cli.options import Json, RepeatedListsCommand, Run
 from greenroom.cli.prune import prune
 from greenroom.cli.reporting import ReportOptions, deliver, list_jobs, report_commands
 from greenroom.cli.submission import submission
@@ -30,7 +30,7 @@ def _find(name: str) -> tuple[Store, Runs, RunRecord]:
 
 
 report_commands(app, _find, "a run", "episodes")
-app.command()(card)
+app.command(cls=RepeatedListsCommand)(card)
 operating_commands(app, RUNS)
 app.command()(submission)
 app.command()(prune)
@@ -83,7 +83,7 @@ def list_runs(
     )
 
 
-@app.command()
+@app.command(cls=RepeatedListsCommand)
 @takes(ReportOptions)
 def show(fields: dict[str, Any], run: Run, json: Json = False) -> None:
     """Show a run: its figures, tasks and failures; hold gates against it."""

@@ -14,9 +14,9 @@ from greenroom.analysis.figures import Immutable
 from greenroom.analysis.judge_checks import JudgeCheck
 from greenroom.analysis.judged import JudgedFigures
 from greenroom.analysis.slices import Slice
+from greenroom.analysis.spread_figures import RankingSpread, VarianceSplit
 from greenroom.analysis.tally import usage_by_purse
 from greenroom.analysis.tools import ToolFigures, tool_figures
-from greenroom.analysis.user_spread import RankingSpread, VarianceSplit
 from greenroom.audit.figures import UserAudit
 from greenroom.reports.sections import Failures, Report
 from greenroom.store import EvaluationRecord, ResultRecord, ResultSummary

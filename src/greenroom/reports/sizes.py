@@ -96,11 +96,20 @@ def comparison_plan(
             f"How far {names[0]} and {names[1]} lie apart on {plural(len(shared), 'task')}."
         )
         if not spread.separable:
-            assumed.append("Tasks have one trial each: all that varies is put down to tasks.")
+            assumed.append(
+                "Tasks have one trial each: all that varies is put down to tasks."
+                if trials == 1
+                else "The runs lie as far apart on each task: it is as if one task differed."
+            )
         elif trials < 2:
             assumed.append("Few tasks have several trials, so what varies is roughly known.")
     else:
         known = _tasks_of(runs, success, likeness, measured, assumed)
+        if detect > max(known.success, 1 - known.success):
+            raise InputError(
+                f"An agent that solves {100 * known.success:.3g} % of trials cannot be surpassed, "
+                f"or fallen short of, by {detect:g}: --detect a smaller difference."
+            )
         likely = ALIKE if alike is None else alike
         spread = known.of_difference(likely, detect)
         assumed.append(
@@ -153,7 +162,7 @@ def _tasks_of(
     likely = LIKENESS if likeness is None else likeness
     if not runs:
         often = SUCCESS if success is None else success
-        assumed.append(f"The agents solve {100 * often:.3g} % of trials (--success).")
+        assumed.append(f"One agent solves {100 * often:.3g} % of trials (--success).")
         assumed.append(_likeness_sentence(likely))
         return TaskSpread(success=often, likeness=likely)
     (one,) = runs

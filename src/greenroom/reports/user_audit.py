@@ -18,10 +18,11 @@ from greenroom.audit import (
 from greenroom.reports import sections
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.exclusions import of_run
+from greenroom.reports.judge_checks import check_of_judging, short_words
 from greenroom.reports.report import EvaluatedRow
 from greenroom.reports.sections import AnySection, Cell
 from greenroom.reports.texts import plural
-from greenroom.store import CellKey, RunRecord, Store
+from greenroom.store import CellKey, JudgingRecord, RunRecord, Store
 from greenroom.util.raw_json import raw_text
 
 MOST_KS = 4
@@ -33,20 +34,23 @@ NOTES = (
 
 def audit_run(store: Store, run: RunRecord) -> UserAudit:
     """The audit of a run's simulated users; every conversation is read, one after the other."""
-    return audit_episodes(
+    judging = next(iter(store.judgings.all(parent=run.id)), None)
+    judged = {} if judging is None else _judged(store, judging)
+    found = audit_episodes(
         of_run(run, store.runs.results(run.id)),
         task_indices=run.task_indices,
         num_trials=run.num_trials,
-        judged=_judged(store, run),
+        judged=judged,
         persona=run.config.get("user_persona"),
     )
+    if judging is None or not judged:
+        return found
+    known = f"{judging.judge}: {short_words(check_of_judging(store, judging))}"
+    return found.model_copy(update={"judge": known})
 
 
-def _judged(store: Store, run: RunRecord) -> dict[CellKey, Finding]:
-    """The failures that the newest judge of the run blames on the user."""
-    judging = next(iter(store.judgings.all(parent=run.id)), None)
-    if judging is None:
-        return {}
+def _judged(store: Store, judging: JudgingRecord) -> dict[CellKey, Finding]:
+    """The failures that a judge of the run blames on the user."""
     return {
         one.key: Finding(
             kind="blamed_by_judge",
@@ -98,6 +102,7 @@ def audit_sections(audit: UserAudit | None, item: str = "task") -> Iterator[AnyS
     if audit.by_kind:
         head = ("Finding", "The user ...:text:wide", "Conversations:count", "Share:percent.1")
         notes = [f"{label}: shown, and not counted as a fault." for label in _harmless(audit)]
+        notes += [f"The judge, {audit.judge}."] if audit.judge else []
         yield shared.table("user-audit-kinds", "What users did", head, rows, notes=notes)
     failed = [one for one in audit.faulty if one.failed]
     yield from _talks("user-audit-failures", "Failures that may be the user's", failed, item)

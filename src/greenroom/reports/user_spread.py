@@ -10,15 +10,9 @@ from typing import Any, Final
 from greenroom.analysis.counts import counted_episodes
 from greenroom.analysis.figures import Estimate
 from greenroom.analysis.metrics import convention_metrics
+from greenroom.analysis.spread_figures import Part, RankingSpread, VarianceSplit
 from greenroom.analysis.tally import SOLVED
-from greenroom.analysis.user_spread import (
-    FEWEST_TASKS,
-    Part,
-    RankingSpread,
-    VarianceSplit,
-    split_variance,
-    spread_of_ranking,
-)
+from greenroom.analysis.user_spread import FEWEST_TASKS, split_variance, spread_of_ranking
 from greenroom.errors import InputError
 from greenroom.reports import shared_sections as shared
 from greenroom.reports.report import SpreadReport, UserRun
