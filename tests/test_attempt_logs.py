@@ -73,6 +73,15 @@ def test_the_end_of_a_long_log_is_kept() -> None:
     assert "characters left out" in log.text.splitlines()[0]
 
 
+def test_a_long_text_does_not_go_as_a_whole() -> None:
+    with attempt_log() as log:
+        log_text("x" * (MOST_CHARACTERS - 10) + "end of it")
+        log_text("a short line")
+    assert "xxx" in log.text
+    assert "end of it\na short line" in log.text
+    assert 0.8 * MOST_CHARACTERS < len(log.text) < 1.1 * MOST_CHARACTERS
+
+
 def test_no_secret_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_API_KEY", "opensesame-1234")
     with attempt_log() as log:

@@ -83,6 +83,25 @@ def test_a_run_of_any_name_is_listed_and_shown(name: str, greenroom: Greenroom) 
     assert name.replace("\x1b", " ") in texts[1]
 
 
+def test_a_narrow_terminal_cuts_the_note_and_not_the_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from greenroom.trials.display import progress_bar
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    seen = Terminal()
+    monkeypatch.setattr("sys.stderr", seen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "60")
+    with progress_bar("tool-calling-retail-1", 1600) as display:
+        display.stand(700, "pass^1 0.00, $0.44 of $5.00, 1.8/s, 2 workers, paused")
+    assert "700/1600" in seen.getvalue()
+    assert "paused" not in seen.getvalue()
+
+
 def test_the_bar_shows_names_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     from greenroom.trials.display import progress_bar
 

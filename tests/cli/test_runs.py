@@ -434,7 +434,9 @@ def test_what_hangs_is_told_by_the_command_that_plays_it(
     assert "press Ctrl-C: 'greenroom resume slow' begins it again" in done.err
 
 
-def test_attempts_without_a_result_are_listed(greenroom: Greenroom) -> None:
+def test_attempts_without_a_result_are_listed(
+    greenroom: Greenroom, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from greenroom.benchmark import check_config, start_run
 
     store = open_store()
@@ -449,6 +451,10 @@ def test_attempts_without_a_result_are_listed(greenroom: Greenroom) -> None:
     assert "2026-01-02 03:04:02" in shown
     (only,) = json.loads(greenroom("runs", "attempts", "tried", "--task", 2, "--json").out)
     assert (only["task"], only["error"], only["usage"]["agent"]["cost"]) == (2, "refused 2", 0.25)
+    monkeypatch.setattr("greenroom.cli.attempts._MOST_ROWS", 1)
+    shown = greenroom("runs", "attempts", "tried").out
+    assert "refused 1" not in shown
+    assert "the last 1 of 2: --json has all, and --task those of one task" in shown
     store.close()
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from greenroom.cli.output import console, echo, print_json, print_table, printable
+from greenroom.cli.output import console, echo, print_json, print_table
 
 if TYPE_CHECKING:
     from greenroom.cli.operating import Operated
     from greenroom.store import CellKey, JobRecord, Jobs
     from greenroom.store.job_rows import Attempt
+
+
+_MOST_ROWS = 500
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,13 @@ def attempts_of(
     title = f"Attempts of {job.name} without a result"
     places = (kind.item.capitalize(), kind.trial.capitalize())
     headings = (*places, "Began", "Took", "Cost", "Why")
-    rows = [_row(kind, one) for one in found]
+    rows = [_row(kind, one) for one in found[-_MOST_ROWS:]]
     print_table(title, headings, rows, right=(*places, "Took", "Cost"))
+    if len(found) > len(rows):
+        echo(
+            f"These are the last {len(rows):,} of {len(found):,}: --json has all, and "
+            f"--{kind.item} those of one {kind.item}."
+        )
 
 
 def logs_of(
@@ -80,8 +88,8 @@ def logs_of(
         began = one.started_at[:19].replace("T", " ")
         heading = f"{kind.place(one.key)}, begun {began} by {one.worker}: {one.ended}"
         out.print(heading[0].upper() + heading[1:], style="bold", markup=False, soft_wrap=True)
-        for line in one.log.splitlines():
-            out.print(f"    {printable(line)}", markup=False, soft_wrap=True)
+        # A console would take minutes for the logs of a large run.
+        echo("\n".join(f"    {line}" for line in one.log.splitlines()))
     if nothing:
         echo(f"No attempt of '{job.name}' has said anything.")
 

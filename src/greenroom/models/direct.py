@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import io
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -41,8 +40,6 @@ class DirectTransport:
     """One attempt at an answer: POST {api_base}/chat/completions."""
 
     def __init__(self, settings: ModelSettings) -> None:
-        import_module("aiohttp")  # it takes a while, and a call that may leave must not wait
-
         self.endpoint = endpoint_of(settings)
         if self.endpoint.url is None:
             raise ValueError(f"{self.endpoint.name} is not asked directly")

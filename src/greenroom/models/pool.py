@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib import import_module
 
 from greenroom.models.cache import AnswerCache
 from greenroom.models.client import ModelClient
@@ -85,6 +86,8 @@ class ModelPool:
         client = self._clients.get(settings)
         if client is None:
             transport = open_transport(settings, self._transport)
+            if self._max_calls_per_second is not None and transport.endpoint.url:
+                import_module("aiohttp")  # it takes a while: not once a call has its slot
             limit = self._limits.get(transport.endpoint.name)
             if limit is None:
                 limit = AdaptiveLimit(self._max_concurrency)

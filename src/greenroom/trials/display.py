@@ -45,13 +45,17 @@ def progress_bar(title: str, total: int, *, shown: bool = True) -> Generator[Dis
 @contextmanager
 def _bar(title: str, total: int) -> Generator[_Show]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
+    # In a narrow terminal the note is cut, and not the numbers.
+    numbers = Column(no_wrap=True, min_width=2 * len(str(total)) + 1)
+    seconds, note = Column(no_wrap=True, min_width=7), Column(ratio=1, no_wrap=True)
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[note]}", style="dim", markup=False),
+        MofNCompleteColumn(table_column=numbers),
+        TimeElapsedColumn(table_column=seconds),
+        TextColumn("{task.fields[note]}", style="dim", markup=False, table_column=note),
     )
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total, note="")

@@ -17,6 +17,8 @@ from greenroom.errors import redacted
 
 MOST_CHARACTERS = 10_000
 """Of a log; the last ones are kept."""
+_PIECE = 1_000
+"""As many go at once."""
 
 
 class AttemptLog:
@@ -29,12 +31,13 @@ class AttemptLog:
 
     def add(self, text: str) -> None:
         """Add a text; the oldest ones go where there are too many."""
-        # Half of a secret would not be known as one.
-        piece = (redacted(text) if len(text) > MOST_CHARACTERS else text)[-MOST_CHARACTERS:]
+        # Half of a secret would not be known as one: a text that may be cut holds none.
+        kept = (redacted(text) if len(text) > _PIECE else text)[-MOST_CHARACTERS:]
         with self._lock:
-            self._left_out += len(text) - len(piece)
-            self._pieces.append(piece)
-            self._kept += len(piece)
+            self._left_out += len(text) - len(kept)
+            starts = range(0, len(kept), _PIECE)
+            self._pieces.extend(kept[start : start + _PIECE] for start in starts)
+            self._kept += len(kept)
             while self._kept > MOST_CHARACTERS and len(self._pieces) > 1:
                 gone = len(self._pieces.popleft())
                 self._kept -= gone
