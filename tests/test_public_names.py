@@ -28,12 +28,14 @@ def test_a_package_exports_its_public_names(name: str) -> None:
 
 # Their packages have an environment of their own: see tests/training/test_other_tools.py.
 ELSEWHERE = {"greenroom.training.openenv_env", "greenroom.training.verifiers_env"}
+# What imports torch takes seconds.
+SLOW = {"greenroom.agents.fastworkflow.models"}
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        m.name
+        pytest.param(m.name, marks=[pytest.mark.slow] if m.name in SLOW else [])
         for m in pkgutil.walk_packages(greenroom.__path__, "greenroom.")
         if m.name not in ELSEWHERE
     ],

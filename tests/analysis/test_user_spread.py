@@ -55,6 +55,7 @@ def test_planted_shares_are_found(missing: float) -> None:
         assert sums[part] / sum(sums.values()) == pytest.approx(planted, rel=0.1)
 
 
+@pytest.mark.slow
 def test_planted_shares_of_solved_tasks_are_found() -> None:
     # Chances of 0.5 that tasks and users move; what is left of p (1 - p) is residual.
     generator = np.random.default_rng(6)
