@@ -225,8 +225,7 @@ def test_outcomes_are_played_again_by_the_workers_that_are_there(kept: Store) ->
         return bool(run_id) and len(kept.runs.finished(run_id)) >= 6
 
     until(some_done, "six results")
-    # Workers stay while there is something left, however slow the commands are.
-    kept.runs.controls.change(run_id, paused=True)
+    kept.runs.controls.change(run_id, paused=True)  # else a busy machine has played all by then
     refused = greenroom("runs", "retry", "shared", "--outcome", "failure")
     assert "--yes" in refused.communicate(timeout=60)[1]
     retried = greenroom("runs", "retry", "shared", "--outcome", "failure", "--yes", "--json")
