@@ -110,6 +110,7 @@ def test_what_a_judge_blames_on_the_user_is_listed_and_in_no_figure(
                     "trial": trial,
                     "author": author,
                     "author_description": "It never said which.",
+                    "author_words": "hi",
                     "outcome": "answered",
                     "started_at": START,
                 }
@@ -123,7 +124,7 @@ def test_what_a_judge_blames_on_the_user_is_listed_and_in_no_figure(
     assert found["user_failures"] == before["user_failures"]
     (blamed,) = [one for one in found["faulty"] if (one["item"], one["trial"]) == (1, 1)]
     (finding,) = blamed["findings"]
-    assert (finding["source"], finding["turn"]) == ("judge", 0)
+    assert (finding["source"], finding["turn"], finding["words"]) == ("judge", 1, "Hi")
     assert finding["sentence"] == "a-judge: It never said which."
     shown = greenroom("audit", run).out
     assert "Blamed by a judge" in shown

@@ -34,6 +34,10 @@ def assigned(author: str, why: str = "Step 1 went wrong.") -> str:
     return json.dumps({"description": why, "author": author})
 
 
+def quoting(words: str, author: str = "user") -> str:
+    return json.dumps({"description": "Step 1 went wrong.", "words": words, "author": author})
+
+
 def kind_of(kind: str, why: str = "It cancelled #W2, not #W1.") -> str:
     return json.dumps({"description": why, "kind": kind})
 
@@ -62,6 +66,18 @@ def test_a_fault_that_is_not_the_agents_takes_one_question(author: str) -> None:
     assert (judgement.author, judgement.author_description) == (author, "Step 1 went wrong.")
     assert (judgement.kind, judgement.kind_description, judgement.error) == (None, None, None)
     assert len(model.requests) == 1
+
+
+def test_the_judge_quotes_what_the_user_said_where_the_user_is_at_fault() -> None:
+    model = FakeModel([quoting("I changed my mind.")])
+    assert judged(model).author_words == "I changed my mind."
+    assert "copied exactly from one message" in shown(model)
+    (asked,) = model.requests
+    assert asked.response_format is not None
+    fields = asked.response_format["json_schema"]["schema"]["properties"]
+    assert list(fields) == ["description", "words", "author"], "reasons come before the verdict"
+    assert judged(FakeModel([quoting("It broke.", "environment")])).author_words is None
+    assert judged(FakeModel([assigned("user")])).author_words is None
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from greenroom.analysis.figures import (
 from greenroom.analysis.tally import EpisodeLike, is_solved, tally
 from greenroom.audit.checks import findings_of
 from greenroom.audit.findings import KINDS, Finding, FindingKind
+from greenroom.audit.judged import placed
 from greenroom.audit.talks import Talk, talk_of
 from greenroom.store import CellKey, EpisodeRecord, EpisodeSummary
 
@@ -101,7 +102,7 @@ class AuditTally:
         What a judge says is shown beside it, and not counted as a fault: judges see failures
         alone, and pass^k without those that they name would be too good.
         """
-        findings = [*findings_of(talk), *([judged] if judged else [])]
+        findings = [*findings_of(talk), *([placed(judged, talk)] if judged else [])]
         one = FaultyTalk(
             item=key[0], trial=key[1], outcome=outcome, failed=failed, findings=findings
         )

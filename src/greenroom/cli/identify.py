@@ -176,6 +176,7 @@ def _print_one(one: JudgementRecord) -> None:
     kind = f", {one.kind.replace('_', ' ')}" if one.kind else ""
     verdict = f"{one.author}{kind}" if one.author else "no verdict"
     out.print(f"task {one.task_index}, trial {one.trial}: {verdict}", soft_wrap=True)
-    for text in (one.author_description, one.kind_description, one.error):
+    words = f"The user: {one.author_words}" if one.author_words else None
+    for text in (one.author_description, words, one.kind_description, one.error):
         if text:
             out.print(f"    {text}", soft_wrap=True, style="dim")

@@ -47,7 +47,8 @@ Who is at fault for this failure?
 If several contributed, choose the one without whom it would not have failed.
 
 Answer with one JSON object: {{"description": "<two or three sentences that name the step at which \
-it went wrong>", "author": {choice}}}"""
+it went wrong>", "words": "<if the user is at fault, the words of the user that show it, copied \
+exactly from one message; otherwise empty>", "author": {choice}}}"""
 
 
 KIND = """\
@@ -82,7 +83,13 @@ def _tidied(value: object) -> object:
 class Assignment(_Answer):
     """Whose doing it was."""
 
+    words: str = ""
     author: FaultAuthor
+
+    @field_validator("words")
+    @classmethod
+    def _not_long(cls, text: str) -> str:
+        return text[:_LONGEST]
 
     tidy = field_validator("author", mode="before")(_tidied)
 
@@ -106,8 +113,10 @@ def response_format(
     `turned` names the possible verdicts in the other order.
     """
     field, values = ("author", FaultAuthor) if answer is Assignment else ("kind", FaultKind)
+    reasons = ("description", "words") if answer is Assignment else ("description",)
     verdict = {"type": "string", "enum": list(get_args(values))[:: -1 if turned else 1]}
-    return object_format(f"fault_{field}", {"description": {"type": "string"}, field: verdict})
+    texts: dict[str, Any] = {name: {"type": "string"} for name in reasons}
+    return object_format(f"fault_{field}", {**texts, field: verdict})
 
 
 def parse_answer(text: str, answer: type[AnswerT]) -> AnswerT:

@@ -56,6 +56,8 @@ async def judge_episode(
     try:
         assignment = await _assignment(hearing, episode, diagnosis, policy)
         verdict |= {"author": assignment.author, "author_description": assignment.description}
+        if assignment.author == "user":
+            verdict["author_words"] = assignment.words or None
         if assignment.author == "agent":
             kind = await hearing.ask(KIND, KindAnswer)
             verdict |= {"kind": kind.kind, "kind_description": kind.description}

@@ -56,6 +56,7 @@ def _judged(store: Store, judging: JudgingRecord) -> dict[CellKey, Finding]:
             kind="blamed_by_judge",
             sentence=f"{judging.judge}: {one.author_description or 'the user is at fault'}",
             turn=0,
+            words=one.author_words or "",
             source="judge",
         )
         for one in store.judgings.results(judging.id)

@@ -33,6 +33,8 @@ class JudgementRecord(CellRecord):
     trial: int
     author: FaultAuthor | None = None
     author_description: str | None = None
+    author_words: str | None = None
+    """What the user said that shows their fault, as the judge quotes it."""
     kind: FaultKind | None = None
     kind_description: str | None = None
 
