@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
+from greenroom.audit.deeds import READS, Asked, Deed, asked_in, deed_of, said_deed, verbs_in
 from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.talks import Talk, UserCall, UserTurn
 from greenroom.audit.wording import Heard, sentences, stem, stems, words_of
@@ -14,95 +15,54 @@ _PAST: Final = {
     "took": "take", "taken": "take", "put": "put", "ran": "run", "set": "set", "did": "do",
     "done": "do", "made": "make", "paid": "pay", "gave": "give", "sent": "send", "held": "hold",
     "unplugged": "unplug", "reset": "reset", "went": "go", "switched": "switch", "left": "leave",
-    "chose": "choose", "forgot": "forget", "found": "find", "cut": "cut", "shut": "shut",
+    "chose": "choose", "cut": "cut", "shut": "shut", "let": "let", "drew": "draw",
+    "swept": "sweep", "wound": "wind", "hung": "hang", "rebuilt": "rebuild", "wrote": "write",
 }  # fmt: skip
+_PASTS: Final = r"[a-z]+ed|" + "|".join(_PAST)
+_LEADS: Final = r"(?:(?:ok|okay|alright|all right|sure|yes|yep|great|right|done|so|and|well)\W+)*"
 _CLAIMS: Final = re.compile(
-    r"\b(?:i|we)(?:'ve| have|'d| had)?(?:(?: just| now| also| even| simply| did"
-    r"| went ahead and| tried and))* "
-    r"(?P<verb>[a-z]+ed|" + "|".join(_PAST) + r")\b(?P<rest>.*)"
-)
-_ASKED_DEED: Final = re.compile(
-    r"\b(?:please|kindly|now|could you|can you|would you|try(?: to)?|need you to|like you to"
-    r"|want you to|ask you to|go ahead and|then|and|first|next|to)\b"
-)
-_IMPERATIVE: Final = re.compile(
-    r"^\W*(?:(?:\d+\.|step \d+|now|then|next|first|okay|ok|and)\W+)*(?P<verb>[a-z]+)\b"
+    r"\b(?:i|we) did (?:just |indeed )?(?P<base>[a-z]{3,})\b"
+    r"|\b(?:i|we)(?:'ve| have|'d)?(?:(?: just| now| also| even| simply| successfully"
+    rf"| went ahead and| gone ahead and| tried and))* (?P<verb>{_PASTS})\b"
+    rf"|^\W*{_LEADS}(?:just |now |i )?(?P<bare>{_PASTS})\b"
+    rf"|\b(?:and|then|,) (?:then |also )?(?P<next>{_PASTS})\b"
 )
 _STATE: Final = re.compile(
-    r"\b(?:it|that|they|[a-z]+(?: [a-z]+){0,2}) (?:has|have|is|are|'s)(?: been| now| just)* "
-    r"(?P<verb>[a-z]+ed|reset|set|on|off|back)\b"
+    r"\b(?P<what>it|that|they|[a-z]+(?: [a-z]+){0,2}) (?:has|have|is|are|'s|was|were)"
+    r"(?: been| now| just| both| all)* "
+    rf"(?P<state>{_PASTS}|on|off|back|[a-z]+ing)\b"
 )
 _JUST_DONE: Final = re.compile(
-    r"^\W*(?:(?:ok|okay|alright|all right|sure|yes|great)\W+)*(?:done|all done)\b"
-)
-_BARE: Final = re.compile(
-    r"^\W*(?:(?:ok|okay|alright|all right|sure|yes|done)\W+)+(?P<verb>[a-z]+ed)\b"
+    rf"^\W*{_LEADS}(?:done|all done|(?:that|it)(?:'s| is| has been) (?:all )?(?:done|taken care of)"
+    r"|all set|finished|(?:i|we)(?:'ve| have)? (?:just )?(?:did|done) (?:that|it|so|this"
+    r"|(?:as|what|everything|all)\b.*|both|exactly\b.*))\b"
 )
 _EARLIER: Final = re.compile(
     r"\b(?:already|before|earlier|yesterday|last (?:night|week|time|month)|this morning|twice"
-    r"|days? ago"
-    r"|hours? ago|previously|always|used to|had|if|when i)\b"
+    r"|days? ago|hours? ago|previously|always|used to|had|if|when i|should i|shall i|said that"
+    r"|told me|once i)\b"
 )
-_READS: Final = frozenset(
-    map(
-        stem,
-        [
-            "check",
-            "look",
-            "read",
-            "tell",
-            "see",
-            "show",
-            "view",
-            "test",
-            "say",
-            "report",
-            "find",
-            "confirm",
-            "verify",
-            "describe",
-            "list",
-            "ask",
-        ],
-    )
+_NEGATED: Final = re.compile(r"\b(?:not|never|without|no|cannot|unable|failed)\b|n't\b")
+_FORBIDS: Final = re.compile(
+    r"\b(?:do not|don't|never|must not|mustn't|should not|shouldn't|may not|cannot|refuse"
+    r"|decline|avoid|refrain|forbidden|prohibited|not (?:willing|allowed|permitted|supposed"
+    r"|okay|ok|to be)|will not|won't|would not|wouldn't|under no circumstances|no account"
+    r"|leave\b.*\balone|against|keep your hands off)\b"
 )
-_NEGATED: Final = re.compile(r"\b(?:not|never|without|no need|wait|hold off|before)\b|n't\b")
-_ONE_DEED: Final = (
-    "reboot restart power_cycle",
-    "toggle toggl turn switch enabl disabl activ deactiv put",
-    "reseat re-seat reinsert replug replace unplug take remove insert",
-    "run ran",
-    "make paid pay",
-    "check open",
-    "set chang updat",
-    "grant allow giv",
-    "connect",
-    "disconnect",
-    "reset restor",
-    "dismiss dismis",
-    "instal",
+_WITH_CONDITION: Final = re.compile(r"\b(?:if|unless|until|before|when|once|make up)\b")
+_ANY_DEED: Final = re.compile(
+    r"\b(?:touch|tamper|interfere|mess|fiddle|alone|hands off|alter|modify)"
 )
-_SAME: Final = {
-    name: stem(deed.split()[0])
-    for deed in _ONE_DEED
-    for word in deed.split()
-    for name in (word, stem(word))
-}
-"""The stems of words for one deed, by the name that it goes by here."""
-_FILLER_WORDS: Final = (
-    "get set make run check toggle status can send go list show device setting mode"
-)
-_FILLERS: Final = frozenset({"toggle", *map(stem, words_of(_FILLER_WORDS))})
 
 
 def misused_tools(talk: Talk) -> Iterator[Finding]:
     """Changes that nobody asked for, calls that are forbidden, and deeds that are only told."""
     if not talk.user_tools:
         return
-    heard, asked, done = Heard(), set[str](), list[UserCall]()
+    heard, asked, done = Heard(), list[Asked](), list[UserCall]()
     for turn in talk.turns:
         heard.add(turn.heard)
-        asked |= _deeds_in(turn.heard)
+        asked.append(asked_in(turn.heard))
         for call in turn.calls:
             yield from _forbidden(talk, turn, call)
             if call.writes and not _asked_for(call, heard, asked, talk):
@@ -115,7 +75,7 @@ def misused_tools(talk: Talk) -> Iterator[Finding]:
                 )
                 return
         done += turn.calls
-        told = _only_told(turn, done)
+        told = _only_told(turn, asked[-1], done)
         if told:
             yield Finding(
                 kind="misused_tools",
@@ -131,72 +91,29 @@ def _call(call: UserCall) -> str:
     return quoted(f"{call.name}({given})")
 
 
-def _name_stems(name: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in words_of(name.replace("_", " ").replace("-", " ")))
-
-
-def _with_synonyms(words: Iterable[str]) -> set[str]:
-    found = set(words)
-    return found | {_SAME[one] for one in found if one in _SAME}
-
-
-def _deeds_in(heard: str) -> set[str]:
-    """The words of what the agent asks the user to do: not what it asks about, or warns of."""
-    found = set[str]()
-    for sentence in sentences(heard.replace("’", "'")):
-        lowered = sentence.casefold()
-        for clause in re.split(r"[,;:]|\bthen\b", lowered):
-            words = {stem(word) for word in words_of(clause) if word not in ("setting", "settings")}
-            if _NEGATED.search(clause) or not (words - _FILLERS):
-                continue
-            first = _IMPERATIVE.search(clause)
-            requests = _ASKED_DEED.search(clause) or (first and not lowered.endswith("?"))
-            only_reads = words & _READS and not words & set(_SAME) - {"check"}
-            if requests and not only_reads:
-                found |= _with_synonyms(words)
-    return found
-
-
-def _asked_for(call: UserCall, heard: Heard, asked: set[str], talk: Talk) -> bool:
-    if heard.has(call.name):
+def _asked_for(call: UserCall, heard: Heard, asked: list[Asked], talk: Talk) -> bool:
+    deed = deed_of(call.name)
+    if heard.has(call.name) or any(one.asks_for(deed) for one in asked):
         return True
-    named = _name_stems(call.name)
-    things = named - _FILLERS - set(_SAME)
-    verbs = _with_synonyms(named) & set(_SAME.values())
-    if not things:
-        return not verbs or bool(verbs & asked)
-    if things & asked:
-        return True
-    own = {
-        one
+    wishes = [
+        said_deed(sentence)
         for sentence in sentences(talk.instruction.text)
         if not re.search(
             r"\b(?:if|only|when|asked|can|able|not|never)\b|n't\b", sentence.casefold()
         )
-        for one in _with_synonyms(stem(word) for word in words_of(sentence))
-    }
-    return bool(things & own and verbs & own)
+    ]
+    return any(deed.things & one.things and deed.verbs & one.verbs for one in wishes)
 
 
 def _forbidden(talk: Talk, turn: UserTurn, call: UserCall) -> Iterator[Finding]:
-    named = _name_stems(call.name)
-    named |= {_SAME.get(one, one) for one in named}
+    deed = deed_of(call.name)
     for sentence in sentences(talk.instruction.text):
         lowered = sentence.casefold().replace("’", "'")
-        match = re.search(
-            r"\b(?:do not|don't|never|must not|should not|refuse to|not willing to|will not"
-            r"|won't|under no circumstances)\b(?P<what>.*)",
-            lowered,
-        )
-        if match is None or re.search(
-            r"\b(?:if|unless|until|before|when|make up|want to)\b", lowered
-        ):
+        if _WITH_CONDITION.search(lowered):
             continue
-        what = stems(match["what"])
-        what |= {_SAME.get(one, one) for one in what}
-        things = named - _FILLERS
-        exact = call.name.casefold() in lowered
-        if exact or (things and things <= what and (len(what & named) >= 2 or len(named) <= 2)):
+        exact = call.name.casefold() in lowered and _FORBIDS.search(lowered)
+        clauses = re.split(r"[,;:]|\bbut\b", lowered)
+        if exact or (call.writes and any(_forbids(deed, clause) for clause in clauses)):
             yield Finding(
                 kind="misused_tools",
                 sentence=f"It called {call.name}, which its instruction forbids.",
@@ -207,37 +124,56 @@ def _forbidden(talk: Talk, turn: UserTurn, call: UserCall) -> Iterator[Finding]:
             return
 
 
-def _only_told(turn: UserTurn, done: list[UserCall]) -> str:
+def _forbids(deed: Deed, clause: str) -> bool:
+    if not _FORBIDS.search(clause):
+        return False
+    what = said_deed(clause)
+    named = deed.things <= what.things if deed.things else bool(deed.verbs & what.verbs)
+    return named and (
+        not deed.verbs
+        or bool(deed.verbs & what.verbs)
+        or (bool(deed.things) and _ANY_DEED.search(clause) is not None)
+    )
+
+
+def _only_told(turn: UserTurn, asked: Asked, done: list[UserCall]) -> str:
     """A deed that the agent has just asked for, and that is told without a call."""
-    if turn.calls:
+    if any(call.writes for call in turn.calls):
         return ""
-    asked = _deeds_in(turn.heard)
-    made = _with_synonyms(one for call in done for one in _name_stems(call.name))
+    around = stems(turn.heard) | stems(turn.text)
+    made = [
+        one
+        for one in (deed_of(call.name) for call in done)
+        if not one.things or one.things & around
+    ]
+    made_verbs = {verb for one in made for verb in one.verbs}
+    made_words = {stem(word) for call in done for word in words_of(call.name.replace("_", " "))}
     for sentence in sentences(turn.text.replace("’", "'")):
         lowered = sentence.casefold()
         if lowered.endswith("?") or _EARLIER.search(lowered):
             continue
-        if _JUST_DONE.search(lowered) and _deed_verbs(asked) - made:
+        if _JUST_DONE.search(lowered) and asked.verbs - {"check"} - made_verbs:
             return sentence
-        for deed in _told_deeds(lowered):
-            if deed & asked - _READS and not deed & made:
+        for verb in _told_verbs(lowered, asked):
+            known = verbs_in([verb])
+            if known and known <= asked.verbs - {"check"} and not known & made_verbs:
+                return sentence
+            if not known and not turn.calls and verb in asked.words - READS - made_words:
                 return sentence
     return ""
 
 
-def _deed_verbs(asked: set[str]) -> set[str]:
-    return (asked & set(_SAME.values())) - _READS - {"check"}
-
-
-def _told_deeds(lowered: str) -> Iterator[set[str]]:
-    bare = _BARE.match(lowered)
-    if bare is not None:
-        yield _with_synonyms({stem(bare["verb"])})
+def _told_verbs(lowered: str, asked: Asked) -> Iterator[str]:
+    """The stems of what a sentence tells as done, or as the state that the deed leads to."""
     for match in _CLAIMS.finditer(lowered):
-        verb = stem(_PAST.get(match["verb"], match["verb"]))
-        if verb not in _READS:
-            yield _with_synonyms({verb})
+        said = next(one for one in match.groups() if one is not None)
+        if not _NEGATED.search(lowered[: match.end()]):
+            yield stem(_PAST.get(said, said))
     for match in _STATE.finditer(lowered):
-        if not _NEGATED.search(match[0]):
-            words = {stem(word) for word in words_of(match[0])}
-            yield _with_synonyms(words & set(_SAME)) or (words - _FILLERS)
+        if _NEGATED.search(match[0]):
+            continue
+        about = stems(match["what"])
+        if about and not about & asked.around:
+            continue
+        state = match["state"]
+        yield "set" if state in ("on", "off", "back") else stem(_PAST.get(state, state))

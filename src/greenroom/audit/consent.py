@@ -102,9 +102,38 @@ def _accepts(rule: Rule, turn: UserTurn) -> str:
             not sentence.endswith("?") or _POLITE.search(sentence) is not None
         )
         named = _names(rule, sentence) if offered else _covers(rule, sentence)
-        if asks and named and not _NEGATED.search(sentence) and not _OBJECTS.search(sentence):
+        if not named:
+            continue
+        if asks and not _NEGATED.search(sentence) and not _OBJECTS.search(sentence):
+            return sentence
+        if offered and not sentence.endswith("?") and _agrees(rule, sentence):
             return sentence
     return ""
+
+
+def _agrees(rule: Rule, sentence: str) -> bool:
+    """A clause speaks well of what was offered, or tells the agent to do it."""
+    rest = _OBJECTS_NOT.sub("fine with", sentence)
+    clauses = [one for one in re.split(r"[,;:]| (?:and|but) ", rest) if one.strip()]
+    if _OBJECTS.search(_SEES.sub("", rest)) or _NEGATED.search(rest):
+        return False
+    return any(
+        _names(rule, one)
+        and (_WELCOMES.search(one) is not None or _TELLS_TO.search(one) is not None)
+        for one in clauses
+    )
+
+
+_OBJECTS_NOT: Final = re.compile(
+    r"\b(?:no|not|n't|don't have any|have no|without any?) (?:objections?|problems?|issues?"
+    r"|concerns?|reservations?)(?: (?:to|with|about|against))?\b"
+    r"|\b(?:don't|do not|wouldn't|won't) mind\b|\bwhy not\b|\bnothing against\b"
+)
+"""What denies an objection."""
+_SEES: Final = re.compile(r"^\W*(?:(?:i|ok|okay|oh|sure)[, ]+)*(?:understand|understood|see)\b")
+_TELLS_TO: Final = re.compile(
+    r"^\W*(?:(?:please|just|then|so|now|do|go ahead)\W+)*[a-z]+ (?:the|a|an|it|me|that|your)\b"
+)
 
 
 def _is_offered(rule: Rule, turn: UserTurn) -> bool:
@@ -143,7 +172,8 @@ _WELCOMES: Final = re.compile(
     r"\b(?:take|accept|add|include|have|do|ok|okay|fine|works?|great|good|love|like|interested"
     r"|willing|send|set|sign|go|acceptable|sounds|agree|use|transfer|call|share|close|wonderful"
     r"|perfect|problem|idea|happy|choose|prefer|can|will|would|suits?|alright|all right|put|get"
-    r"|consider|pay|then|yes|sure|it is)\b|'ll\b"
+    r"|consider|pay|then|yes|sure|it is|feasible|possible|doable|consent|permission|fine with|live"
+    r"|arrange|book|order|start|proceed|welcome|appreciate|useful|helpful|handy|enjoy)\b|'ll\b"
 )
 _POLITE: Final = re.compile(
     r"\b(?:could|can|would) you\b|\bmay i\b|\b(?:can|could) i (?:have|get|talk|speak)\b"

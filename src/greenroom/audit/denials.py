@@ -13,7 +13,8 @@ from greenroom.audit.topics import topics_in
 from greenroom.audit.wording import sentences
 
 _PRIVATE: Final = re.compile(
-    r"\b(?:private|mysterious|secretive|forg[eo]t\w*|reactive|more information than"
+    r"\bprivate(?: person\b| about\b| and\b|\W*$|[.,;:)!])"
+    r"|\b(?:mysterious|secretive|forg[eo]t\w*|reactive|more information than"
     r"|do not remember|don't remember|no longer have)\b"
 )
 

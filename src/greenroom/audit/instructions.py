@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
@@ -122,7 +123,7 @@ _REFUSE: Final = re.compile(
     r"(?: \w+){0,3}? (?:turn|refuse|decline|reject|say no|do not|don't|never)\b"
     r"|\bif (?P<about8>[^,;]*?) (?:is|are|gets?) (?:offered|proposed|suggested),?"
     r"(?: \w+){0,3}? (?:turn|refuse|decline|reject|say no|do not|don't|never)\b"
-    r"|^(?P<about9>[\w' -]*?) (?:is|are) (?:not acceptable|unacceptable|out of the question"
+    r"|^(?!you\b)(?P<about9>[\w' -]*?) (?:is|are) (?:not acceptable|unacceptable|out of the question"
     r"|no option"
     r"|not an option|not okay|not ok|not something you accept)\b"
     r"|\byou (?:want|need|wish for|take) no (?P<about5>.*)"
@@ -232,23 +233,27 @@ def _rules(text: str) -> list[Rule]:
     found: list[Rule] = []
     before = ""
     for sentence in sentences(_HEADING.sub("", text)):
-        rule = _rule(sentence, before)
-        if rule is not None:
-            found.append(rule)
+        found += [rule for rule in _rules_of(sentence, before) if rule is not None]
         before = sentence
     return found
 
 
-def _rule(sentence: str, before: str) -> Rule | None:
+def _rules_of(sentence: str, before: str) -> Iterator[Rule | None]:
     lowered = " ".join(sentence.casefold().replace("’", "'").split())
-    match = _HOLD_BACK.search(lowered)
-    if match is not None:
-        return _hold_back(sentence, before, lowered, match)
-    match = _REFUSE.search(lowered)
-    if match is not None:
-        return _plain_rule("refuse", sentence, lowered, match)
-    match = _WANT.search(lowered)
-    return None if match is None else _plain_rule("want", sentence, lowered, match)
+    held, refused = _HOLD_BACK.search(lowered), _REFUSE.search(lowered)
+    if held is not None:
+        yield _hold_back(sentence, before, lowered, held)
+    # Who does not agree to share something holds it back, and refuses to share it.
+    if refused is not None and (held is None or _AGREES.search(lowered)):
+        yield _plain_rule("refuse", sentence, lowered, refused)
+    if held is None and refused is None and (wanted := _WANT.search(lowered)) is not None:
+        yield _plain_rule("want", sentence, lowered, wanted)
+
+
+_AGREES: Final = re.compile(
+    r"(?:not|n't|never) (?:ever )?(?:agree|consent) to\b|\b(?:refuse|decline) to\b"
+    r"|\bnot (?:willing|prepared|ready|okay|ok|open)\b|\bunwilling to\b"
+)
 
 
 def _hold_back(sentence: str, before: str, lowered: str, match: re.Match[str]) -> Rule | None:
