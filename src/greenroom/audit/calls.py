@@ -19,18 +19,18 @@ _PAST: Final = {
     "swept": "sweep", "wound": "wind", "hung": "hang", "rebuilt": "rebuild", "wrote": "write",
 }  # fmt: skip
 _PASTS: Final = r"[a-z]+ed|" + "|".join(_PAST)
+"""Where no "I" stands before it, a verb has to look like one in the past."""
 _LEADS: Final = r"(?:(?:ok|okay|alright|all right|sure|yes|yep|great|right|done|so|and|well)\W+)*"
 _CLAIMS: Final = re.compile(
     r"\b(?:i|we) did (?:just |indeed )?(?P<base>[a-z]{3,})\b"
     r"|\b(?:i|we)(?:'ve| have|'d)?(?:(?: just| now| also| even| simply| successfully"
-    rf"| went ahead and| gone ahead and| tried and))* (?P<verb>{_PASTS})\b"
+    rf"| went ahead and| gone ahead and| tried and))* (?P<verb>[a-z]+)\b"
     rf"|^\W*{_LEADS}(?:just |now |i )?(?P<bare>{_PASTS})\b"
     rf"|\b(?:and|then|,) (?:then |also )?(?P<next>{_PASTS})\b"
 )
 _STATE: Final = re.compile(
-    r"\b(?P<what>it|that|they|[a-z]+(?: [a-z]+){0,2}) (?:has|have|is|are|'s|was|were)"
-    r"(?: been| now| just| both| all)* "
-    rf"(?P<state>{_PASTS}|on|off|back|[a-z]+ing)\b"
+    r"\b(?P<what>it|that|they|[a-z]+(?: [a-z]+){0,2})(?:'s| (?:has|have|is|are|was|were))"
+    r"(?: been| now| just| both| all)* (?P<state>[a-z]+)\b"
 )
 _JUST_DONE: Final = re.compile(
     rf"^\W*{_LEADS}(?:done|all done|(?:that|it)(?:'s| is| has been) (?:all )?(?:done|taken care of)"
@@ -38,8 +38,8 @@ _JUST_DONE: Final = re.compile(
     r"|(?:as|what|everything|all)\b.*|both|exactly\b.*))\b"
 )
 _EARLIER: Final = re.compile(
-    r"\b(?:already|before|earlier|yesterday|last (?:night|week|time|month)|this morning|twice"
-    r"|days? ago|hours? ago|previously|always|used to|had|if|when i|should i|shall i|said that"
+    r"\b(?:already|(?<!as )(?<!like )(?<!than )before|earlier|yesterday"
+    r"|last (?:night|week|time|month)|this morning|twice|days? ago|hours? ago|previously|always|used to|had|if|when i|should i|shall i|said that"
     r"|told me|once i)\b"
 )
 _NEGATED: Final = re.compile(r"\b(?:not|never|without|no|cannot|unable|failed)\b|n't\b")
@@ -168,12 +168,25 @@ def _told_verbs(lowered: str, asked: Asked) -> Iterator[str]:
     for match in _CLAIMS.finditer(lowered):
         said = next(one for one in match.groups() if one is not None)
         if not _NEGATED.search(lowered[: match.end()]):
-            yield stem(_PAST.get(said, said))
+            yield _present(said, asked)
     for match in _STATE.finditer(lowered):
-        if _NEGATED.search(match[0]):
-            continue
         about = stems(match["what"])
-        if about and not about & asked.around:
+        if _NEGATED.search(match[0]) or (about and not about & asked.around):
             continue
         state = match["state"]
-        yield "set" if state in ("on", "off", "back") else stem(_PAST.get(state, state))
+        if state in ("on", "off", "back", "in"):
+            yield from asked.verbs & {"set", "put", "replug"}
+        else:
+            yield _present(state, asked)
+
+
+def _present(said: str, asked: Asked) -> str:
+    """The stem of a verb in the past: bled is bleed, as they differ in vowels alone."""
+    if said in _PAST or stem(said) != said:
+        return stem(_PAST.get(said, said))
+    bare = _VOWELS.sub("", said)
+    alike = (one for one in asked.words if one[0] == said[0] and _VOWELS.sub("", one) == bare)
+    return next(alike, stem(said)) if len(bare) > 1 else stem(said)
+
+
+_VOWELS: Final = re.compile(r"[aeiou]")

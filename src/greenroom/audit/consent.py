@@ -9,7 +9,7 @@ from typing import Final
 from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.instructions import Rule
 from greenroom.audit.talks import Talk, UserTurn
-from greenroom.audit.wording import affirms, limited, questions, refuses, sentences, stems
+from greenroom.audit.wording import affirms, limited, questions, refuses, sentences, stems, words_of
 
 _REQUESTS: Final = re.compile(
     r"\b(?:i(?:'d| would)? (?:also |really |rather |actually |just )?(?:like|want|love|need"
@@ -93,11 +93,11 @@ def _accepts(rule: Rule, turn: UserTurn) -> str:
     if affirms(plain) and not limited(plain):
         asked = questions(turn.heard)
         # Of several questions, a yes answers the last one.
-        if asked and _covers(rule, asked[-1]) and not _NOT.search(asked[-1].casefold()):
+        if asked and _asks_about(rule, asked[-1], turn.heard):
             return turn.text
     offered = _is_offered(rule, turn)
     for sentence in sentences(plain):
-        asks = _REQUESTS.search(sentence) is not None or affirms(sentence)
+        asks = any(one.search(sentence) for one in (_REQUESTS, _POLITE)) or affirms(sentence)
         asks = (asks or (offered and _WELCOMES.search(sentence) is not None)) and (
             not sentence.endswith("?") or _POLITE.search(sentence) is not None
         )
@@ -136,6 +136,18 @@ _TELLS_TO: Final = re.compile(
 )
 
 
+def _asks_about(rule: Rule, question: str, heard: str) -> bool:
+    """A question asks for it, or for what the sentence before says: "Is that fine with you?"."""
+    said = sentences(heard)
+    if question in said and _ABOUT_THAT.search(question.casefold()):
+        before = said[: said.index(question)][-1:]
+        question = " ".join([*before, question])
+    return _covers(rule, question) and not _NOT.search(question.casefold())
+
+
+_ABOUT_THAT: Final = re.compile(r"\b(?:that|this|it|so)\b")
+
+
 def _is_offered(rule: Rule, turn: UserTurn) -> bool:
     """The agent has just proposed what the rule is about."""
     return any(_names(rule, one) for one in sentences(turn.heard))
@@ -161,13 +173,28 @@ def _says_no_to(rule: Rule, clause: str) -> bool:
     found = _SAYS_NO.search(clause)
     if found is None:
         return False
-    return _covers(rule, clause[found.end() :]) or (
-        _NOT_NEEDED.search(clause, found.start()) is not None
-        and _covers(rule, clause[: found.start()])
+    rest = clause[found.end() :]
+    return (
+        _covers(rule, rest)
+        or _bare(rule, clause[found.start() :])
+        or (
+            _NOT_NEEDED.search(clause, found.start()) is not None
+            and (_covers(rule, clause[: found.start()]) or _bare(rule, clause[: found.start()]))
+        )
     )
 
 
-_NOT_NEEDED: Final = re.compile(r"(?:not|n't) (?:necessary|needed|required|for me|what i want)\b")
+def _bare(rule: Rule, text: str) -> bool:
+    """What was just offered, by its noun alone: the survey, a surcharge."""
+    noun = words_of(_ONLY_NOUN.split(rule.about)[0])[-1:]
+    return any(re.search(rf"\b(?:an?|the|any|no|such|that|this) {one}\b", text) for one in noun)
+
+
+_ONLY_NOUN: Final = re.compile(r" (?:by|for|of|with|to|in|on|at|from)\b")
+_NOT_NEEDED: Final = re.compile(
+    r"(?:not|n't) (?:\w+ )?(?:necessary|needed|required|for me|what i want|ok|okay|fine|acceptable"
+    r"|possible|an option|alright|welcome)\b"
+)
 _WELCOMES: Final = re.compile(
     r"\b(?:take|accept|add|include|have|do|ok|okay|fine|works?|great|good|love|like|interested"
     r"|willing|send|set|sign|go|acceptable|sounds|agree|use|transfer|call|share|close|wonderful"
@@ -184,7 +211,7 @@ def _declines(rule: Rule, turn: UserTurn) -> str:
     plain = turn.text.casefold().replace("’", "'")
     asked = questions(turn.heard)
     short = refuses(plain) and len(plain.split()) <= _SHORT
-    if short and asked and _covers(rule, asked[-1]) and not _NOT.search(asked[-1].casefold()):
+    if short and asked and _asks_about(rule, asked[-1], turn.heard):
         return turn.text
     offered = _is_offered(rule, turn)
     for sentence in sentences(plain):

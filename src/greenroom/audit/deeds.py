@@ -11,10 +11,11 @@ from greenroom.audit.wording import sentences, stem, stems, words_of
 
 _ALIKE: Final = """
 restart reboot power_cycle power-cycle cycle
-set toggle turn switch enable disable activ deactiv put change update connect disconnect choose
+set toggle turn switch enable disable activ deactiv change update connect disconnect choose
 replug reseat re-seat reinsert re-insert replace unplug plug take remove insert pull
 run ran start launch perform execute
 pay make paid settle
+put place bring
 check open
 grant allow give giv permit
 reset restore default factory revert
@@ -43,6 +44,8 @@ READS: Final = frozenset(
 )
 _LOOSE: Final = frozenset({"set"})
 """What is set may be said in any words: only what stands for it must be right."""
+_LIGHT: Final = frozenset({"put"})
+"""What is put somewhere may be any deed."""
 _FILLERS: Final = frozenset(
     map(
         stem,
@@ -81,6 +84,8 @@ class Deed:
 
     verbs: frozenset[str]
     things: frozenset[str]
+    refers: bool = False
+    """It names what stands elsewhere: it, them, a new one."""
 
 
 def verbs_in(words: Iterable[str]) -> frozenset[str]:
@@ -96,7 +101,15 @@ def deed_of(tool: str) -> Deed:
 
 def said_deed(text: str) -> Deed:
     """What a clause speaks of."""
-    return Deed(verbs_in(_words(text)), stems(text) - _FILLERS - READS - set(_NAMES))
+    verbs = verbs_in(_words(text))
+    if _OFF_AND_ON.search(text):
+        verbs |= {"restart"}
+    things = stems(text) - _FILLERS - READS - set(_NAMES)
+    return Deed(verbs, things, _REFERS.search(text) is not None)
+
+
+_REFERS: Final = re.compile(r"\b(?:it|them|that|this|one|ones|those|these|so)\b")
+_OFF_AND_ON: Final = re.compile(r"\boff\b.{1,20}\bon\b")
 
 
 def _words(text: str) -> set[str]:
@@ -124,12 +137,12 @@ class Asked:
         Where a request has no deed that is known by name, the thing alone tells.
         """
         verbs = deed.verbs - _LOOSE
+        of_all = self.verbs
         if not deed.things:
             return not deed.verbs or bool(deed.verbs & self.verbs)
         for clause in self.clauses:
-            if deed.things & clause.things and (
-                not verbs or not clause.verbs or verbs & self.verbs
-            ):
+            about = deed.things & (clause.things | (self.around if clause.refers else set()))
+            if about and (not verbs or clause.verbs <= _LIGHT or verbs & of_all):
                 return True
             if deed.verbs & clause.verbs and (not clause.things or deed.things & self.around):
                 return True

@@ -71,7 +71,7 @@ _MAY_LEAVE: Final = re.compile(
 
 _TELL: Final = (
     r"(?:mention|reveal|tell|say|disclose|provide|give(?: out| away)?|share|volunteer"
-    r"|speak(?: of| about)?|"
+    r"|speak(?! to\b| with\b)(?: of| about)?|"
     r"bring up|talk about|state|admit|hand over|let on|divulge|give up|refer to)"
 )
 _TELLING: Final = (
@@ -118,6 +118,7 @@ _REFUSE: Final = re.compile(
     r"|\bnot (?:willing|interested|prepared|ready|okay|ok|open)(?: to| in"
     r"| with)?(?: accept)?\b(?P<about3>.*)"
     r"|\bunwilling to(?: accept)?\b(?P<about4>.*)"
+    r"|\byou (?:will not|won't|will never|would never) (?:ever )?(?P<about10>.*)"
     r"|\bif (?:the agent (?:offers|proposes|suggests)(?: you)?|you(?:'re"
     r"| are) offered) (?P<about7>[^,;]*),?"
     r"(?: \w+){0,3}? (?:turn|refuse|decline|reject|say no|do not|don't|never)\b"
@@ -130,8 +131,9 @@ _REFUSE: Final = re.compile(
     r"|are|be|get|should|must|will|may)(?: to)? (?P<about6>.*)"
 )
 _WANT: Final = re.compile(
-    r"\byou(?:'d| would)? (?:also )?(?:want|like|wish|need|agree|accept|love|hope|ask|plan"
-    r"|expect|are (?:ok|okay|fine|happy|willing|glad|open|ready|prepared))"
+    r"\b(?:you(?:'d| would)? (?:also )?(?:want|like|wish|need|agree|accept|love|hope|ask|plan"
+    r"|expect)|you(?:'re| are| would be) (?:also )?(?:ok|okay"
+    r"|fine|happy|willing|glad|open|ready|prepared))"
     r"(?: (?:to|with|for))?(?: accept)? (?P<about>.*)"
 )
 _CONDITIONAL: Final = re.compile(

@@ -41,6 +41,10 @@ _NUMBERED: Final = re.compile(
     r"|large\b|small\b|total\b|discount\b|promo\b|area\b|country\b)"
     r"([a-z]{3,20}) (?:number|id|code|reference)s?\b"
 )
+_NUMBER_OF: Final = re.compile(
+    r"\b(?:number|id|code) (?:of|on) (?:the|my|your|this|our) (?:[a-z]{3,20} )?"
+    r"(?!account\b|phone\b)([a-z]{3,20})\b"
+)
 _NAMED: Final = re.compile(
     "|".join(f"(?P<n{place}>\\b(?:{called})\\b)" for place, called in enumerate(_CALLED.values()))
 )
@@ -115,6 +119,8 @@ def things_in(text: str) -> tuple[Thing, ...]:
 def _places(lowered: str) -> Iterator[tuple[int, int, Thing]]:
     for match in _NAMED.finditer(lowered):
         yield match.start(), match.end(), Thing(_NAMES[int((match.lastgroup or "n0")[1:])])
+    for match in _NUMBER_OF.finditer(lowered):
+        yield match.start(), match.end(), Thing(f"{match[1]} number")
     for match in _NUMBERED.finditer(lowered):
         yield (
             match.start(),
@@ -135,9 +141,9 @@ _NOT: Final = (
 _WITHOUT: Final = re.compile(
     rf"\b(?:{_NOT}(?: (?!want\b|need\b|like\b|wish\b|mind\b|think\b)[a-z']+){{0,3}}? (?:have"
     rf"|own|know|remember|recall|recollect"
-    r"|find|got|get|provide|give|tell|say|learned|learnt|access|locate|have access)"
-    r"|have no|there(?:'s| is| was) no|no (?:idea|clue|record|memory)|not (?:\w+ )?(?:sure"
-    r"|certain)|unsure"
+    r"|find|see|got|get|given|received|provide|give|tell|say|learned|learnt"
+    r"|access|locate|have access)|(?:have )?no (?:idea|clue|record|memory)|have no"
+    r"|there(?:'s| is| was) no|not (?:\w+ )?(?:sure|certain)|unsure"
     r"|forgot|forgotten|lost|misplaced|without)\b"
 )
 _BETWEEN: Final = re.compile(

@@ -209,7 +209,7 @@ def stem(word: str) -> str:
     """
     if any(letter.isdigit() for letter in word):
         return word.lstrip("#")
-    found = word.removesuffix("'s").replace("'", "")
+    found = word.removesuffix("'s").replace("'", "").replace("nsion", "nd")
     for suffix in _SUFFIXES:
         if found.endswith(suffix) and len(found) - len(suffix) >= 3:
             found = found.removesuffix(suffix)
