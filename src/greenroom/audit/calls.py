@@ -39,8 +39,8 @@ _JUST_DONE: Final = re.compile(
 )
 _EARLIER: Final = re.compile(
     r"\b(?:already|(?<!as )(?<!like )(?<!than )before|earlier|yesterday"
-    r"|last (?:night|week|time|month)|this morning|twice|days? ago|hours? ago|previously|always|used to|had|if|when i|should i|shall i|said that"
-    r"|told me|once i)\b"
+    r"|last (?:night|week|time|month)|this morning|twice|days? ago|hours? ago|previously|always"
+    r"|used to|had|if|when i|should i|shall i|said that|told me|once i)\b"
 )
 _NEGATED: Final = re.compile(r"\b(?:not|never|without|no|cannot|unable|failed)\b|n't\b")
 _FORBIDS: Final = re.compile(

@@ -15,7 +15,10 @@ from greenroom.audit.wording import sentences
 _PRIVATE: Final = re.compile(
     r"\bprivate(?: person\b| about\b| and\b|\W*$|[.,;:)!])"
     r"|\b(?:mysterious|secretive|forg[eo]t\w*|reactive|more information than"
-    r"|do not remember|don't remember|no longer have)\b"
+    r"|no longer have)\b"
+    r"|(?:\b(?:not|cannot|never|no longer)|n't)(?: [a-z]+)? (?:remember|recall|recollect)\b"
+    r"|(?:\b(?:not|cannot|no longer)|n't) (?:have|know|find|tell|read|see) (?:it|this|them)\b"
+    r"|\b(?:lost|misplaced|deleted) (?:it|them|the number)\b"
 )
 
 
@@ -58,7 +61,7 @@ def denied_facts(talk: Talk) -> Iterator[Finding]:
 
 
 _GUESSED: Final = re.compile(
-    r"\b(?:guess|think|believe|suspect|not sure|unsure|might|may|probably)\b"
+    r"\b(?:guess|think|believe|suspect|not sure|unsure|might|may(?! \d)|probably)\b"
 )
 
 

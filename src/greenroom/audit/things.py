@@ -140,7 +140,7 @@ _NOT: Final = (
 )
 _WITHOUT: Final = re.compile(
     rf"\b(?:{_NOT}(?: (?!want\b|need\b|like\b|wish\b|mind\b|think\b)[a-z']+){{0,3}}? (?:have"
-    rf"|own|know|remember|recall|recollect"
+    rf"|own|use|read|think of|know|remember|recall|recollect"
     r"|find|see|got|get|given|received|provide|give|tell|say|learned|learnt"
     r"|access|locate|have access)|(?:have )?no (?:idea|clue|record|memory)|have no"
     r"|there(?:'s| is| was) no|not (?:\w+ )?(?:sure|certain)|unsure"
@@ -184,9 +184,20 @@ def lacked(text: str, heard: str = "") -> list[Thing]:
                 earlier = [thing for start, _, thing in places if start < match.start()]
                 asked = asked_for(heard)
                 found += earlier[-1:] or before[-1:] or (asked if len(asked) == 1 else ())
+        if _BARELY.fullmatch(lowered) and _WHETHER.search(heard.casefold()):
+            found += things_in(heard)[:1] if len(things_in(heard)) == 1 else ()
         found += [thing for _, end, thing in places if _GONE.match(lowered[end:])]
         before = tuple(thing for _, _, thing in places)
     return list(dict.fromkeys(found))
+
+
+_BARELY: Final = re.compile(
+    r"\W*(?:no\W+)?(?:sorry\W+)?i(?:'m afraid i)? (?:don't|do not|can't)(?:\W+sorry)?\W*"
+)
+_WHETHER: Final = re.compile(
+    r"\b(?:do|would|can) you (?:happen to )?(?:have|know|remember|recall|find)\b"
+)
+"""Whether the user has something is answered by "I don't"."""
 
 
 def _joined(text: str, end: int, start: int) -> bool:
