@@ -1,6 +1,7 @@
 """Wordings for the checks that were mended last: what users do, accept and deny.
 
-Written after these checks were mended and before any of it was measured, in domains of its own.
+Written after these checks were mended and before any of it was measured, in domains of its own. The
+checks were mended on what they missed here, so it is seen now.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Wordings of what is accepted and refused against the instruction, after the checks were mended on the sixth set.
+"""Wordings of what is accepted and refused against the instruction, of other things than the sixth set.
 
-They are of other things and said in other words, and no check is mended on them.
+The check was mended on them after they had been measured, so they are seen now.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ def _told_verbs(lowered: str, asked: Asked) -> Iterator[str]:
         if state in ("on", "off", "back", "in"):
             yield from asked.verbs & {"set", "put", "replug"}
         else:
-            yield _present(state, asked)
+            yield stem(_PAST.get(state, state))
 
 
 def _present(said: str, asked: Asked) -> str:
@@ -185,8 +185,12 @@ def _present(said: str, asked: Asked) -> str:
     if said in _PAST or stem(said) != said:
         return stem(_PAST.get(said, said))
     bare = _VOWELS.sub("", said)
-    alike = (one for one in asked.words if one[0] == said[0] and _VOWELS.sub("", one) == bare)
-    return next(alike, stem(said)) if len(bare) > 1 else stem(said)
+    alike = (
+        one
+        for one in asked.words
+        if one != said and one[0] == said[0] and _VOWELS.sub("", one) == bare
+    )
+    return next(alike, "") if len(bare) > 1 else ""
 
 
 _VOWELS: Final = re.compile(r"[aeiou]")

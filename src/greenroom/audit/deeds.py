@@ -38,7 +38,7 @@ READS: Final = frozenset(
         stem,
         words_of(
             "check look read tell see show view test say report find confirm verify describe list"
-            " ask know explain answer"
+            " ask know explain answer speak talk"
         ),
     )
 )

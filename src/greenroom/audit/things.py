@@ -91,8 +91,6 @@ class Thing:
         if self.name in _VALUES or self.name == "address":
             return self.values(instruction)
         kind = self.name.split()[0]
-        if kind in _OF_PERSONS and (ids := _USER_ID.findall(instruction)):
-            return ids
         if kind == "order" and (orders := _ORDER.findall(instruction)):
             return orders
         called = _CALLED.get(self.name) or re.escape(self.name.split()[0]) + r"\w{0,3}"
@@ -107,6 +105,8 @@ class Thing:
             value = next(iter(self.values(match[1])), "")
             if value and match[1].startswith(value):
                 found.append(value)
+        if not found and kind in _OF_PERSONS:
+            return _USER_ID.findall(instruction)
         return found
 
 

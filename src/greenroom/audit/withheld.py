@@ -10,6 +10,7 @@ from greenroom.audit.facts import Fact, facts_in
 from greenroom.audit.findings import Finding, quoted
 from greenroom.audit.instructions import Rule
 from greenroom.audit.talks import Talk
+from greenroom.audit.things import things_in
 from greenroom.audit.topics import Topic, topics_in
 from greenroom.audit.wording import Heard, sentences, stems, withholds
 
@@ -28,7 +29,7 @@ def given_away(talk: Talk) -> Iterator[Finding]:
 
 def _broken(rule: Rule, talk: Talk) -> Finding | None:
     topics = topics_in(rule.about)
-    values = _values(rule)
+    values = _values(rule) or _named_values(rule, talk.instruction.text)
     heard = Heard()
     for turn in talk.turns:
         heard.add(turn.heard)
@@ -56,6 +57,17 @@ def _values(rule: Rule) -> list[Fact]:
     return facts_in(rule.about) or [Fact("name", one.casefold(), one) for one in quoted_ones]
 
 
+def _named_values(rule: Rule, instruction: str) -> list[Fact]:
+    """What the instruction gives as the account number that is not to be told."""
+    return [
+        Fact("code", value.casefold(), value)
+        for thing in things_in(rule.about)
+        if thing.name not in _WRITTEN_IN_MANY_WAYS
+        for value in thing.held_by(instruction)
+    ]
+
+
+_WRITTEN_IN_MANY_WAYS: Final = frozenset({"date of birth", "address", "phone number"})
 _OF_PERSONS: Final = frozenset({"date of birth", "name"})
 
 
