@@ -139,13 +139,14 @@ _TELLS_TO: Final = re.compile(
 def _asks_about(rule: Rule, question: str, heard: str) -> bool:
     """A question asks for it, or for what the sentence before says: "Is that fine with you?"."""
     said = sentences(heard)
-    if question in said and _ABOUT_THAT.search(question.casefold()):
+    short = len(question.split()) <= _SHORT + 2
+    if short and question in said and _ABOUT_THAT.search(question.casefold()):
         before = said[: said.index(question)][-1:]
         question = " ".join([*before, question])
     return _covers(rule, question) and not _NOT.search(question.casefold())
 
 
-_ABOUT_THAT: Final = re.compile(r"\b(?:that|this|it|so)\b")
+_ABOUT_THAT: Final = re.compile(r"\b(?:that|this|it|so)\b(?! (?:you|i|we|the)\b)")
 
 
 def _is_offered(rule: Rule, turn: UserTurn) -> bool:
@@ -187,7 +188,8 @@ def _says_no_to(rule: Rule, clause: str) -> bool:
 def _bare(rule: Rule, text: str) -> bool:
     """What was just offered, by its noun alone: the survey, a surcharge."""
     noun = words_of(_ONLY_NOUN.split(rule.about)[0])[-1:]
-    return any(re.search(rf"\b(?:an?|the|any|no|such|that|this) {one}\b", text) for one in noun)
+    article = r"(?:an?|the|any|no|such|that|this)"
+    return any(re.match(rf"\W*(?:[\w']+ ){{0,3}}?{article} {one}\b", text) for one in noun)
 
 
 _ONLY_NOUN: Final = re.compile(r" (?:by|for|of|with|to|in|on|at|from)\b")
