@@ -1,8 +1,20 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+
+import pytest
 
 from greenroom.util.garbage import rare_collections
+
+
+@pytest.fixture(autouse=True)
+def as_python_begins() -> Iterator[None]:
+    """Tests are collected with other thresholds than programs have."""
+    before = gc.get_threshold()
+    gc.set_threshold(700, 10, 10)
+    yield
+    gc.set_threshold(*before)
 
 
 def test_the_last_job_restores_what_was_set_before_the_first() -> None:

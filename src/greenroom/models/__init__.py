@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from greenroom.models.budgets import Budget
 from greenroom.models.cache import AnswerCache, answer_cache, answer_key, clear_answers
 from greenroom.models.client import Counters, ModelClient
 from greenroom.models.endpoints import Endpoint, endpoint_of
@@ -9,7 +10,7 @@ from greenroom.models.faults import Fault, Tokens
 from greenroom.models.limits import AdaptiveLimit
 from greenroom.models.pool import ModelPool
 from greenroom.models.prices import Price, Prices, Rates
-from greenroom.models.purses import Budget, Ledger
+from greenroom.models.purses import Ledger
 from greenroom.models.retries import RetryPolicy
 from greenroom.models.transports import (
     Provider,

@@ -10,6 +10,7 @@ from time import perf_counter
 import anyio
 
 from greenroom.errors import GreenroomError
+from greenroom.models.budgets import Budget
 from greenroom.models.cache import AnswerCache, answer_key
 from greenroom.models.endpoints import Endpoint
 from greenroom.models.faults import NO_TOKENS, Fault, Tokens, excerpt
@@ -17,7 +18,7 @@ from greenroom.models.limits import AdaptiveLimit
 from greenroom.models.pace import Pace
 from greenroom.models.payloads import most_tokens
 from greenroom.models.prices import Prices
-from greenroom.models.purses import Budget, Ledger
+from greenroom.models.purses import Ledger
 from greenroom.models.retries import RetryPolicy, RetryTally, answered
 from greenroom.models.traced import answer_attributes, chat_span, spent, telling
 from greenroom.models.transports import Transport, TransportName, open_transport

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from importlib import import_module
 
+from greenroom.models.budgets import Budget
 from greenroom.models.cache import AnswerCache
 from greenroom.models.client import ModelClient
 from greenroom.models.limits import AdaptiveLimit
 from greenroom.models.pace import OwnSlots, Pace, Slots
 from greenroom.models.prices import Prices
-from greenroom.models.purses import Budget, Ledger
+from greenroom.models.purses import Ledger
 from greenroom.models.retries import RetryPolicy
 from greenroom.models.transports import TransportName, open_transport
 from greenroom.models.types import DEFAULT_RETRIES, DEFAULT_TIMEOUT, Model, ModelSettings, Purse
